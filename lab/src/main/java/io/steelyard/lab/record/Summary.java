@@ -1,0 +1,132 @@
+package io.steelyard.lab.record;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a run found: {@code summary.json}, schema {@value #SCHEMA}. Derived from the plan and the
+ * trials alone, and derivable again.
+ *
+ * @param schema always {@value #SCHEMA}
+ * @param run the run's name, its directory under {@code runs/}
+ * @param model the model, as asked for
+ * @param weights {@code real} or {@code random}
+ * @param cells one row a label, precision and metric
+ * @param comparisons one row a label other than the baseline, and metric
+ * @param parity one row a label
+ * @param fairness the fairness sheet
+ */
+public record Summary(
+    String schema,
+    String run,
+    String model,
+    String weights,
+    List<Cell> cells,
+    List<Comparison> comparisons,
+    List<Parity> parity,
+    List<FairnessLine> fairness) {
+
+  public static final String SCHEMA = "steelyard/summary/1";
+
+  /**
+   * One metric of one label.
+   *
+   * @param label the engine's label
+   * @param engine the engine's name
+   * @param model the model
+   * @param precision the weights' precision
+   * @param metric such as {@code pp512}, {@code tg64@d4096}, {@code coldstart}
+   * @param unit such as {@code tok/s}, {@code ms}, {@code MB}
+   * @param better {@code higher} or {@code lower}
+   * @param mean mean of the fork means
+   * @param median median of all trials
+   * @param sd standard deviation of the fork means
+   * @param min smallest trial
+   * @param max largest trial
+   * @param low lower bound of the mean's 95 % interval; null where the forks don't allow one
+   * @param high upper bound; null likewise
+   * @param forks forks behind the figures
+   * @param trials trials behind the figures
+   * @param state {@code steady}, {@code no steady state} or {@code failed}
+   * @param disturbed blocks that were repeated because the machine was disturbed
+   */
+  public record Cell(
+      String label,
+      String engine,
+      String model,
+      String precision,
+      String metric,
+      String unit,
+      String better,
+      Double mean,
+      Double median,
+      Double sd,
+      Double min,
+      Double max,
+      Double low,
+      Double high,
+      int forks,
+      int trials,
+      String state,
+      int disturbed) {}
+
+  /**
+   * One label against the baseline.
+   *
+   * @param ratio turned so that above 1 the subject is better, whatever the unit; null where
+   *     nothing could be computed
+   * @param low lower bound of its 95 % interval; null where the blocks don't allow one
+   * @param high upper bound; null likewise
+   * @param verdict {@code faster}, {@code slower}, {@code equivalent}, {@code inconclusive} or
+   *     {@code not comparable}
+   * @param blocks paired blocks behind the ratio
+   * @param note what a reader must know: forks that would settle it, why it is not comparable;
+   *     empty where there is nothing to say
+   */
+  public record Comparison(
+      String metric,
+      String subject,
+      String baseline,
+      String model,
+      String precision,
+      Double ratio,
+      Double low,
+      Double high,
+      String verdict,
+      int blocks,
+      String note) {}
+
+  /**
+   * One label against the oracle.
+   *
+   * @param tokensEqual whether the token ids of the fixed texts are the oracle's
+   * @param kldMean mean over positions of KL(oracle ‖ engine), in nats
+   * @param kldP99 its 99th percentile
+   * @param top1 share of positions with the oracle's most likely token
+   * @param maxAbs largest difference of a logit
+   * @param toleranceThatPasses the smallest bound on the mean KL that this label would pass
+   * @param pass whether every check passed
+   * @param note the check that failed, or what the generation check saw
+   */
+  public record Parity(
+      String label,
+      String model,
+      String precision,
+      boolean tokensEqual,
+      Double kldMean,
+      Double kldP99,
+      Double top1,
+      Double maxAbs,
+      Double toleranceThatPasses,
+      boolean pass,
+      String note) {}
+
+  /**
+   * One line of the fairness sheet.
+   *
+   * @param line what is compared, such as {@code weights}
+   * @param values what each label has
+   * @param state {@code equal}, {@code by design} or {@code different}
+   */
+  public record FairnessLine(String line, Map<String, String> values, String state) {}
+}

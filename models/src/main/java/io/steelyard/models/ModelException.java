@@ -1,0 +1,16 @@
+package io.steelyard.models;
+
+/**
+ * A model that can't be found, read or run, in one sentence that says what, where and what to do.
+ */
+public final class ModelException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  public ModelException(String message) {
+    super(message);
+  }
+
+  public ModelException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

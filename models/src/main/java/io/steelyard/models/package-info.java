@@ -1,0 +1,2 @@
+/** Model files, tokenizers, architectures and decoding. */
+package io.steelyard.models;

@@ -1,0 +1,2 @@
+/** Intervals, verdicts and the checks that samples must pass before either is believed. */
+package io.steelyard.stats;
