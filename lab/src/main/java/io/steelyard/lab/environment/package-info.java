@@ -1,0 +1,2 @@
+/** What machine, runtime and repository a run was made on. */
+package io.steelyard.lab.environment;

@@ -1,0 +1,44 @@
+package io.steelyard.lab.metric;
+
+import io.steelyard.lab.run.ForkRecord;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.stats.Sample;
+import java.util.List;
+
+/** Largest resident memory of the process. */
+public record PeakMemory(Workload workload) implements Metric {
+  @Override
+  public String name() {
+    return "memory";
+  }
+
+  @Override
+  public String unit() {
+    return "MB";
+  }
+
+  @Override
+  public boolean higherIsBetter() {
+    return false;
+  }
+
+  @Override
+  public String formula() {
+    return "largest resident set of the process over load, first token, one prompt of "
+        + workload.prompt()
+        + " and one generation of "
+        + workload.generate()
+        + " tokens; an engine hosted in a runtime that its users don't need is judged without what was"
+        + " resident before the load";
+  }
+
+  @Override
+  public Sample sample(List<ForkRecord> forks) {
+    return Sample.ofForks(forks.stream().mapToDouble(PeakMemory::value).toArray());
+  }
+
+  private static double value(ForkRecord fork) {
+    long bytes = fork.end().peakBytes();
+    return (fork.start().hosted() ? bytes - fork.start().readyBytes() : bytes) / 1e6;
+  }
+}

@@ -1,0 +1,137 @@
+package io.steelyard.lab.parity;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How far an engine's logits are from the oracle's over a set of positions.
+ *
+ * @param positions how many positions were compared
+ * @param kldMean mean of KL(oracle ‖ engine), in nats
+ * @param kldP99 its 99th percentile
+ * @param top1 share of positions with the same most likely token (ties: lowest id)
+ * @param rmsDeltaP root mean square, over positions, of the change in the probability of the oracle's
+ *     most likely token
+ * @param maxAbs largest difference of a logit
+ */
+public record LogitsComparison(
+    int positions, double kldMean, double kldP99, double top1, double rmsDeltaP, double maxAbs) {
+
+  private static final ValueLayout.OfFloat FLOAT =
+      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  /** Begins a comparison of logits with this many values a position. */
+  public static Tally over(int vocabulary) {
+    return new Tally(vocabulary);
+  }
+
+  /** Sums over positions; a logit that is not a number makes every figure infinite. */
+  public static final class Tally {
+    private final int vocabulary;
+    private final double[] p;
+    private final double[] q;
+    private final List<Double> kl = new ArrayList<>();
+    private int sameTop;
+    private double squaredDeltaP;
+    private double maxAbs;
+
+    private Tally(int vocabulary) {
+      this.vocabulary = vocabulary;
+      this.p = new double[vocabulary];
+      this.q = new double[vocabulary];
+    }
+
+    /**
+     * Adds positions.
+     *
+     * @param oracle float32 little-endian [positions, vocabulary]
+     * @param engine likewise
+     * @throws IllegalArgumentException if the sizes disagree
+     */
+    public Tally add(MemorySegment oracle, MemorySegment engine) {
+      long rowBytes = 4L * vocabulary;
+      if (oracle.byteSize() != engine.byteSize() || oracle.byteSize() % rowBytes != 0) {
+        throw new IllegalArgumentException(
+            "logits of " + engine.byteSize() + " bytes against " + oracle.byteSize()
+                + " bytes of the oracle's, with rows of " + rowBytes);
+      }
+      for (long offset = 0; offset < oracle.byteSize(); offset += rowBytes) {
+        addRow(oracle, engine, offset);
+      }
+      return this;
+    }
+
+    private void addRow(MemorySegment oracle, MemorySegment engine, long offset) {
+      boolean finite = true;
+      for (int i = 0; i < vocabulary; i++) {
+        p[i] = oracle.get(FLOAT, offset + 4L * i);
+        q[i] = engine.get(FLOAT, offset + 4L * i);
+        double difference = Math.abs(p[i] - q[i]);
+        finite &= Double.isFinite(q[i]);
+        maxAbs = difference > maxAbs ? difference : maxAbs;
+      }
+      if (!finite) {
+        maxAbs = Double.POSITIVE_INFINITY;
+        kl.add(Double.POSITIVE_INFINITY);
+        squaredDeltaP += 1;
+        return;
+      }
+      int top = argmax(p);
+      if (top == argmax(q)) {
+        sameTop++;
+      }
+      toLogProbabilities(p);
+      toLogProbabilities(q);
+      double divergence = 0;
+      for (int i = 0; i < vocabulary; i++) {
+        divergence += Math.exp(p[i]) * (p[i] - q[i]);
+      }
+      // Rounding alone can leave equal distributions a hair under zero.
+      kl.add(Math.max(0, divergence));
+      double deltaP = Math.exp(q[top]) - Math.exp(p[top]);
+      squaredDeltaP += deltaP * deltaP;
+    }
+
+    /** The comparison over all positions added. */
+    public LogitsComparison comparison() {
+      int n = kl.size();
+      double[] sorted = kl.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+      return new LogitsComparison(
+          n,
+          Arrays.stream(sorted).average().orElse(Double.NaN),
+          n == 0 ? Double.NaN : sorted[(int) Math.ceil(0.99 * n) - 1],
+          (double) sameTop / n,
+          Math.sqrt(squaredDeltaP / n),
+          maxAbs);
+    }
+
+    private static int argmax(double[] values) {
+      int best = 0;
+      for (int i = 1; i < values.length; i++) {
+        if (values[i] > values[best]) {
+          best = i;
+        }
+      }
+      return best;
+    }
+
+    private static void toLogProbabilities(double[] logits) {
+      double max = Double.NEGATIVE_INFINITY;
+      for (double logit : logits) {
+        max = Math.max(max, logit);
+      }
+      double sum = 0;
+      for (double logit : logits) {
+        sum += Math.exp(logit - max);
+      }
+      double logSum = max + Math.log(sum);
+      for (int i = 0; i < logits.length; i++) {
+        logits[i] -= logSum;
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package io.steelyard.lab.parity;
+
+import io.steelyard.lab.parity.EngineParity.Output;
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.study.Study;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Decides whether a label computes what the oracle computes. */
+public final class ParityJudge {
+  private final Study study;
+  private final Oracle.Results oracle;
+
+  public ParityJudge(Study study, Oracle oracle) {
+    this.study = study;
+    this.oracle = oracle.results();
+  }
+
+  /**
+   * Judges one label.
+   *
+   * @param engine what it did
+   * @param baseline what the baseline did; the label itself where there is no other
+   */
+  public Summary.Parity judge(EngineParity engine, EngineParity baseline) {
+    PrecisionClass bounds = PrecisionClass.of(engine.settings());
+    List<String> failures = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
+    LogitsComparison logits = engine.logits();
+    if (!engine.tokenMismatch().isEmpty()) {
+      failures.add("its token ids differ on: " + shorten(engine.tokenMismatch()));
+    } else {
+      over(failures, "mean KL", logits.kldMean(), bounds.meanKl());
+      over(failures, "99th percentile of KL", logits.kldP99(), bounds.p99Kl());
+      over(failures, "largest logit difference", logits.maxAbs(), bounds.maxAbs());
+      if (!(logits.top1() >= bounds.top1())) {
+        failures.add(number("top-1 agreement %s is under %s", logits.top1(), bounds.top1()));
+      }
+      generation(engine, bounds, failures, notes);
+      lengths(engine, failures);
+      againstBaseline(engine, baseline, bounds, failures, notes);
+    }
+    List<String> said = failures.isEmpty() ? notes : failures;
+    return new Summary.Parity(
+        engine.label(),
+        study.model().name(),
+        engine.settings().weights(),
+        engine.tokenMismatch().isEmpty(),
+        logits == null ? null : logits.kldMean(),
+        logits == null ? null : logits.kldP99(),
+        logits == null ? null : logits.top1(),
+        logits == null ? null : logits.maxAbs(),
+        logits == null ? null : logits.kldMean(),
+        failures.isEmpty(),
+        String.join("; ", said));
+  }
+
+  /** Greedy ids must be the oracle's up to the first position that is too close to call. */
+  private void generation(
+      EngineParity engine, PrecisionClass bounds, List<String> failures, List<String> notes) {
+    int[] ids = engine.generated();
+    if (ids.length != oracle.generated().length) {
+      failures.add(
+          "it generated " + ids.length + " tokens where " + oracle.generated().length + " were asked for");
+      return;
+    }
+    for (int i = 0; i < ids.length; i++) {
+      if (ids[i] != oracle.generated()[i]) {
+        String where =
+            "greedy tokens differ from the oracle's at %d of %d, where its margin is %.3g"
+                .formatted(i + 1, ids.length, oracle.margins()[i]);
+        (oracle.margins()[i] > bounds.margin() ? failures : notes).add(where);
+        return;
+      }
+    }
+  }
+
+  private void lengths(EngineParity engine, List<String> failures) {
+    study.workloads().stream()
+        .filter(workload -> workload.generate() > 0 && workload.prompt() == 0)
+        .forEach(
+            workload -> {
+              for (Output output : engine.outputs().get(workload.name())) {
+                if (output.ids().length != workload.generate()) {
+                  failures.add(
+                      "it generated %d tokens where %d were forced"
+                          .formatted(output.ids().length, workload.generate()));
+                  return;
+                }
+              }
+            });
+  }
+
+  private void againstBaseline(
+      EngineParity engine,
+      EngineParity baseline,
+      PrecisionClass bounds,
+      List<String> failures,
+      List<String> notes) {
+    if (engine.label().equals(baseline.label()) || !baseline.tokenMismatch().isEmpty()) {
+      return;
+    }
+    for (String workload : engine.outputs().keySet()) {
+      List<Output> own = engine.outputs().get(workload);
+      List<Output> other = baseline.outputs().getOrDefault(workload, List.of());
+      for (int prompt = 0; prompt < Math.min(own.size(), other.size()); prompt++) {
+        int at = firstDifference(own.get(prompt).ids(), other.get(prompt).ids());
+        if (at < 0 || own.get(prompt).margins().length <= at) {
+          continue;
+        }
+        double margin = own.get(prompt).margins()[at];
+        if (other.get(prompt).margins().length > at) {
+          margin = Math.min(margin, other.get(prompt).margins()[at]);
+        }
+        String where =
+            "%s, prompt %d: differs from %s at token %d, where the margin is %.3g"
+                .formatted(workload, prompt + 1, baseline.label(), at + 1, margin);
+        (margin > bounds.margin() ? failures : notes).add(where);
+      }
+    }
+    if (notes.size() > 2) {
+      int more = notes.size() - 1;
+      notes.subList(1, notes.size()).clear();
+      notes.add(more + " more close calls like it");
+    }
+  }
+
+  private static int firstDifference(int[] a, int[] b) {
+    for (int i = 0; i < Math.min(a.length, b.length); i++) {
+      if (a[i] != b[i]) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  private static void over(List<String> failures, String what, double value, double bound) {
+    if (!(value <= bound)) {
+      failures.add(number(what + " %s is over %s", value, bound));
+    }
+  }
+
+  private static String number(String format, double value, double bound) {
+    return format.formatted(
+        String.format(Locale.ROOT, "%.3g", value), String.format(Locale.ROOT, "%.3g", bound));
+  }
+
+  private static String shorten(String text) {
+    return text.length() <= 40 ? text : text.substring(0, 40) + "…";
+  }
+}

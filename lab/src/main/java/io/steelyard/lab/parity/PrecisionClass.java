@@ -1,0 +1,77 @@
+package io.steelyard.lab.parity;
+
+import io.steelyard.lab.worker.LoadReport;
+import java.util.Locale;
+
+/**
+ * How close to the oracle an engine must be: the least precise of the weight matrices and the KV
+ * cache decides. The weights are the same on both sides, so these bounds hold arithmetic alone.
+ *
+ * <p>This is the one table of parity's bounds.
+ */
+public enum PrecisionClass {
+  //         mean KL, p99 KL, top-1, max |Δ|, margin
+  F32("f32", 1e-7, 1e-6, 0.99, 0.02, 0.005),
+  HALF("bf16, f16", 1e-3, 1e-2, 0.95, 1.0, 0.1),
+  EIGHT_BIT("8-bit", 1e-2, 1e-1, 0.90, 4.0, 0.5),
+  FOUR_BIT("4-bit and less", 2e-2, 2e-1, 0.85, 8.0, 1.0);
+
+  private final String label;
+  private final double meanKl;
+  private final double p99Kl;
+  private final double top1;
+  private final double maxAbs;
+  private final double margin;
+
+  PrecisionClass(
+      String label, double meanKl, double p99Kl, double top1, double maxAbs, double margin) {
+    this.label = label;
+    this.meanKl = meanKl;
+    this.p99Kl = p99Kl;
+    this.top1 = top1;
+    this.maxAbs = maxAbs;
+    this.margin = margin;
+  }
+
+  public String label() {
+    return label;
+  }
+
+  /** Most that the mean of KL(oracle ‖ engine) may be, in nats. */
+  public double meanKl() {
+    return meanKl;
+  }
+
+  /** Most that its 99th percentile may be. */
+  public double p99Kl() {
+    return p99Kl;
+  }
+
+  /** Least share of positions with the oracle's most likely token. */
+  public double top1() {
+    return top1;
+  }
+
+  /** Most that any logit may differ. */
+  public double maxAbs() {
+    return maxAbs;
+  }
+
+  /** Gap between the two largest logits under which either may come first. */
+  public double margin() {
+    return margin;
+  }
+
+  /** The class of a loaded model, from what the engine read back. */
+  public static PrecisionClass of(LoadReport.Settings settings) {
+    String weights = settings.weights().toUpperCase(Locale.ROOT);
+    if (weights.matches(".*(Q[1-5]|IQ|TQ|FP4|NF4|MXFP4).*")) {
+      return FOUR_BIT;
+    }
+    if (weights.matches(".*(Q[68]|INT8|FP8).*")) {
+      return EIGHT_BIT;
+    }
+    boolean half = weights.contains("F16") || !settings.kv().equalsIgnoreCase("f32");
+    return half ? HALF : F32;
+  }
+}

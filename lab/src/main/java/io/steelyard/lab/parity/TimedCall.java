@@ -1,0 +1,84 @@
+package io.steelyard.lab.parity;
+
+import io.steelyard.lab.parity.EngineParity.Output;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.lab.text.Prompts;
+import io.steelyard.lab.worker.DecodeReport;
+import io.steelyard.lab.worker.DecodeRequest;
+import io.steelyard.lab.worker.ForwardReport;
+import io.steelyard.lab.worker.ForwardRequest;
+import io.steelyard.lab.worker.PrefillReport;
+import io.steelyard.lab.worker.PrefillRequest;
+import io.steelyard.lab.worker.Timed;
+import io.steelyard.lab.worker.TokenListener;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.WorkerProcess;
+import java.util.Arrays;
+
+/**
+ * The one call of a workload: what parity checks, what warms up and what is timed are the same by
+ * construction.
+ *
+ * @param nanos by the engine's own clock
+ * @param outsideNanos by the coordinator's clock
+ * @param output what it gave
+ */
+public record TimedCall(long nanos, long outsideNanos, Output output) {
+  private static final int[] NO_IDS = {};
+  private static final float[] NO_MARGINS = {};
+
+  /** The name of the protocol call that a workload times. */
+  public static String name(Workload workload) {
+    return switch (workload.kind()) {
+      case START, PREFILL -> "prefill";
+      case DECODE -> "decode";
+      case FORWARD -> "forward";
+    };
+  }
+
+  /**
+   * Makes the call.
+   *
+   * @param margins whether to ask for margins; only the parity run does
+   */
+  public static TimedCall of(
+      WorkerProcess worker, Workload workload, Prompts prompts, int prompt, boolean margins)
+      throws WorkerException {
+    return switch (workload.kind()) {
+      case START, PREFILL -> {
+        int depth = workload.kind() == Workload.Kind.START ? 0 : workload.depth();
+        Timed<PrefillReport> timed =
+            worker.prefill(new PrefillRequest(prompts.ids(workload, prompt), depth));
+        yield new TimedCall(
+            timed.value().nanos(),
+            timed.outsideNanos(),
+            new Output(new int[] {timed.value().argmax()}, NO_MARGINS, 0));
+      }
+      case DECODE -> {
+        Timed<DecodeReport> timed =
+            worker.decode(
+                DecodeRequest.greedy(
+                    prompts.ids(workload, prompt), workload.generate(), margins),
+                TokenListener.NONE);
+        long[] nanos = timed.value().nanos();
+        yield new TimedCall(
+            nanos.length == 0 ? 0 : nanos[nanos.length - 1],
+            timed.outsideNanos(),
+            new Output(timed.value().ids(), timed.value().margins(), 0));
+      }
+      case FORWARD -> {
+        Timed<ForwardReport> timed =
+            worker.forward(new ForwardRequest(prompts.batch(workload, prompt)));
+        yield new TimedCall(
+            timed.value().nanos(),
+            timed.outsideNanos(),
+            new Output(NO_IDS, NO_MARGINS, timed.value().checksum()));
+      }
+    };
+  }
+
+  /** Whether a timed call gave what the parity run gave, in the length that was asked for. */
+  public boolean matches(Output expected) {
+    return Arrays.equals(output.ids(), expected.ids()) && output.checksum() == expected.checksum();
+  }
+}

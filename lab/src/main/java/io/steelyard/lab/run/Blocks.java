@@ -1,0 +1,129 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.study.Cell;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * A journal read back as blocks. Of a block that was measured more than once, the first undisturbed
+ * attempt counts, or else the last; processes that an interruption cut short stay in the journal and
+ * count for nothing.
+ */
+public final class Blocks {
+  /**
+   * One block as it counts.
+   *
+   * @param number from 1
+   * @param disturbed whether it counts although the machine was disturbed
+   * @param forks by cell id
+   */
+  public record Block(int number, boolean disturbed, Map<String, ForkRecord> forks) {}
+
+  private final List<Block> blocks = new ArrayList<>();
+  private int repeated;
+
+  private Blocks() {}
+
+  /** Reads the blocks that were begun. */
+  public static Blocks of(List<Entry> entries) {
+    Blocks blocks = new Blocks();
+    NavigableMap<Integer, NavigableMap<Integer, List<Entry>>> attempts = new TreeMap<>();
+    for (Entry entry : entries) {
+      attempts
+          .computeIfAbsent(entry.block(), b -> new TreeMap<>())
+          .computeIfAbsent(entry.attempt(), a -> new ArrayList<>())
+          .add(entry);
+    }
+    attempts.forEach(blocks::add);
+    return blocks;
+  }
+
+  private void add(int number, NavigableMap<Integer, List<Entry>> attempts) {
+    List<Entry> chosen = List.of();
+    boolean disturbed = false;
+    for (List<Entry> attempt : attempts.values()) {
+      boolean ended = attempt.stream().anyMatch(Entry.BlockEnd.class::isInstance);
+      if (!ended && !chosen.isEmpty()) {
+        continue; // a repetition that was cut short replaces nothing
+      }
+      chosen = attempt;
+      disturbed =
+          attempt.stream()
+              .anyMatch(e -> e instanceof Entry.BlockEnd end && !end.disturbed().isEmpty());
+      if (disturbed) {
+        repeated++;
+      } else {
+        break;
+      }
+    }
+    blocks.add(new Block(number, disturbed, forks(chosen)));
+  }
+
+  private static Map<String, ForkRecord> forks(List<Entry> entries) {
+    record Key(String cell, int fork) {}
+    Map<Key, Entry.ForkStart> starts = new HashMap<>();
+    Map<Key, List<Entry.Call>> calls = new HashMap<>();
+    Map<String, ForkRecord> forks = new LinkedHashMap<>();
+    for (Entry entry : entries) {
+      switch (entry) {
+        case Entry.ForkStart start -> starts.put(new Key(start.cell(), start.fork()), start);
+        case Entry.Call call ->
+            calls.computeIfAbsent(new Key(call.cell(), call.fork()), k -> new ArrayList<>()).add(call);
+        case Entry.ForkEnd end -> {
+          Key key = new Key(end.cell(), end.fork());
+          // A process that died before its load has no start; it can only have failed.
+          forks.put(
+              end.cell(),
+              new ForkRecord(starts.get(key), calls.getOrDefault(key, List.of()), end));
+        }
+        case Entry.BlockStart start -> {}
+        case Entry.BlockEnd end -> {}
+      }
+    }
+    return forks;
+  }
+
+  /** All blocks that were begun, in order. */
+  public List<Block> all() {
+    return List.copyOf(blocks);
+  }
+
+  /** How many attempts were found disturbed. */
+  public int repeated() {
+    return repeated;
+  }
+
+  /** The sound processes of a cell, by block. */
+  public NavigableMap<Integer, ForkRecord> sound(Cell cell) {
+    NavigableMap<Integer, ForkRecord> forks = new TreeMap<>();
+    for (Block block : blocks) {
+      ForkRecord fork = block.forks.get(cell.id());
+      if (fork != null && fork.sound()) {
+        forks.put(block.number, fork);
+      }
+    }
+    return forks;
+  }
+
+  /** Why processes of a cell are not sound, without repetition. */
+  public Set<String> failures(Cell cell) {
+    Set<String> failures = new HashSet<>();
+    for (Block block : blocks) {
+      ForkRecord fork = block.forks.get(cell.id());
+      if (fork != null && !fork.sound()) {
+        failures.add(
+            fork.end().failure().isEmpty()
+                ? "a timed output was not the one of the parity run"
+                : fork.end().failure());
+      }
+    }
+    return failures;
+  }
+}

@@ -1,0 +1,200 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.parity.EngineParity.Output;
+import io.steelyard.lab.parity.TimedCall;
+import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.lab.text.Prompts;
+import io.steelyard.lab.worker.EngineInfo;
+import io.steelyard.lab.worker.LoadReport;
+import io.steelyard.lab.worker.MachineCounters;
+import io.steelyard.lab.worker.ProcessMemory;
+import io.steelyard.lab.worker.Timed;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.stats.WarmUp;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** One fresh process of one cell: start, load, warm up, trials, close; every step in the journal. */
+final class ForkRunner {
+  /** Compilation under this share of the last warm-up calls' time counts as none. */
+  private static final double COMPILING = 0.01;
+
+  private final Study study;
+  private final Workers workers;
+  private final Prompts prompts;
+  private final Journal journal;
+
+  ForkRunner(Study study, Workers workers, Prompts prompts, Journal journal) {
+    this.study = study;
+    this.workers = workers;
+    this.prompts = prompts;
+    this.journal = journal;
+  }
+
+  /** Where in the run a process stands. */
+  record Place(int block, int attempt, Cell cell, int fork) {}
+
+  /**
+   * Runs the process to its end. What goes wrong with the engine is recorded, not thrown.
+   *
+   * @param expected what each timed call must give, as the parity run of the same label gave it
+   */
+  void run(Place place, EngineParity expected) {
+    Fork fork = new Fork(place, expected);
+    try {
+      fork.run();
+    } catch (WorkerException e) {
+      fork.end(e.getMessage());
+    } catch (IOException e) {
+      fork.end("the process's own figures can't be read: " + e.getMessage());
+    }
+  }
+
+  private final class Fork {
+    private final Place place;
+    private final EngineParity expected;
+    private boolean settled = true;
+    private ProcessMemory memory = new ProcessMemory(0, 0, 0);
+    private long residentSum;
+    private int residentCount;
+    private Map<String, Long> parts = Map.of();
+
+    Fork(Place place, EngineParity expected) {
+      this.place = place;
+      this.expected = expected;
+    }
+
+    void run() throws WorkerException, IOException {
+      Study.Engine engine = study.engines().get(place.cell.label());
+      try (WorkerProcess worker = workers.start(place.cell.id(), engine.name())) {
+        EngineInfo info = worker.info();
+        long ready = worker.processMemory().resident();
+        Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
+        journal.add(
+            new Entry.ForkStart(
+                place.block,
+                place.attempt,
+                place.cell.id(),
+                place.fork,
+                worker.pid(),
+                info.hosted(),
+                worker.readyNanos() - worker.startedNanos(),
+                loaded.value().phases().values().stream().mapToLong(Long::longValue).sum(),
+                loaded.outsideNanos(),
+                loaded.value().phases(),
+                ready,
+                loaded.value().settings()));
+        if (place.cell.workload().kind() == Workload.Kind.START) {
+          start(worker);
+        } else {
+          warmUp(worker);
+          trials(worker);
+        }
+        memory = worker.processMemory();
+        parts = worker.memory().value().parts();
+      }
+      end("");
+    }
+
+    private void start(WorkerProcess worker) throws WorkerException, IOException {
+      Workload workload = place.cell.workload();
+      call(worker, workload, Role.FIRST, 0, promptOf(0));
+      call(worker, Workload.prefill(workload.prompt(), workload.depth()), Role.WARM_UP, 0, promptOf(0));
+      call(worker, Workload.decode(workload.generate(), workload.depth()), Role.WARM_UP, 1, promptOf(0));
+    }
+
+    /** A trial is warmed with itself: the same calls, until they settle or the cap is reached. */
+    private void warmUp(WorkerProcess worker) throws WorkerException, IOException {
+      Study.Design design = study.design();
+      List<Entry.Call> calls = new ArrayList<>();
+      long started = System.nanoTime();
+      settled = false;
+      while (!settled
+          && calls.size() < design.warmUpCap()
+          && (calls.size() < WarmUp.LEAST_ITERATIONS
+              || (System.nanoTime() - started) / 1e9 < design.warmUpSeconds())) {
+        // Prompts from the far end: no trial of this block may find its own in a cache.
+        int prompt = promptOf(design.trials() + calls.size());
+        calls.add(call(worker, place.cell.workload(), Role.WARM_UP, calls.size(), prompt));
+        double[] times = calls.stream().mapToDouble(Entry.Call::nanos).toArray();
+        settled = WarmUp.settled(times) && compilingShare(calls) < COMPILING;
+      }
+    }
+
+    private static double compilingShare(List<Entry.Call> calls) {
+      List<Entry.Call> last =
+          calls.subList(Math.max(0, calls.size() - WarmUp.LEAST_ITERATIONS), calls.size());
+      long compiling = last.stream().mapToLong(Entry.Call::compileNanos).sum();
+      long all = last.stream().mapToLong(Entry.Call::outsideNanos).sum();
+      return (double) compiling / all;
+    }
+
+    private void trials(WorkerProcess worker) throws WorkerException, IOException {
+      for (int trial = 0; trial < study.design().trials(); trial++) {
+        call(worker, place.cell.workload(), Role.TRIAL, trial, promptOf(trial));
+      }
+    }
+
+    /** Each trial of a block works on another prompt, the same for every label. */
+    private int promptOf(int index) {
+      return Math.floorMod((place.block - 1) * study.design().trials() + index, prompts.count());
+    }
+
+    private Entry.Call call(
+        WorkerProcess worker, Workload workload, Role role, int index, int prompt)
+        throws WorkerException, IOException {
+      long compiledBefore = worker.compileNanos();
+      MachineCounters before = MachineCounters.read(worker.pid());
+      TimedCall timed = TimedCall.of(worker, workload, prompts, prompt, false);
+      long sinceStart = System.nanoTime() - worker.startedNanos();
+      MachineCounters spent = MachineCounters.read(worker.pid()).since(before);
+      List<Output> outputs = expected.outputs().get(workload.name());
+      Entry.Call entry =
+          new Entry.Call(
+              place.block,
+              place.attempt,
+              place.cell.id(),
+              place.fork,
+              TimedCall.name(workload),
+              role,
+              index,
+              prompt,
+              workload.tokens(),
+              timed.nanos(),
+              timed.outsideNanos(),
+              sinceStart,
+              outputs == null || timed.matches(outputs.get(prompt)),
+              worker.compileNanos() - compiledBefore,
+              spent.stealShare(),
+              spent.minorFaults() + spent.majorFaults(),
+              spent.voluntarySwitches() + spent.involuntarySwitches());
+      journal.add(entry);
+      residentSum += worker.processMemory().resident();
+      residentCount++;
+      return entry;
+    }
+
+    void end(String failure) {
+      journal.add(
+          new Entry.ForkEnd(
+              place.block,
+              place.attempt,
+              place.cell.id(),
+              place.fork,
+              settled,
+              memory.peak(),
+              memory.resident(),
+              memory.proportional(),
+              residentCount == 0 ? 0 : residentSum / residentCount,
+              parts,
+              failure));
+    }
+  }
+}

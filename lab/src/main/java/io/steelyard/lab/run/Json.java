@@ -1,0 +1,41 @@
+package io.steelyard.lab.run;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** How records are written: snake_case, every field present, unknown fields of later versions ignored. */
+public final class Json {
+  private static final JsonMapper MAPPER =
+      JsonMapper.builder()
+          .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+          .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+          .build();
+
+  private static final JsonMapper PRETTY =
+      MAPPER.rebuild().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+  private Json() {}
+
+  /** One line. */
+  public static String line(Object value) {
+    return MAPPER.writeValueAsString(value);
+  }
+
+  /** Indented, for files that people read. */
+  public static String pretty(Object value) {
+    return PRETTY.writeValueAsString(value);
+  }
+
+  /**
+   * Reads a record back.
+   *
+   * @throws JacksonException if the text is not JSON of that shape
+   */
+  public static <T> T read(String text, Class<T> type) {
+    return MAPPER.readValue(text, type);
+  }
+}

@@ -1,0 +1,75 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.worker.KernelRequest;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.WorkerProcess;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Watches whether the machine is still the one that the run began on: a fixed amount of computing and
+ * of memory traffic, timed by a small worker of its own before each block.
+ */
+final class Sentinel {
+  /** A block is disturbed where a sentinel time is further than this from the run's median. */
+  static final double TOLERANCE = 0.05;
+
+  /** A block is disturbed where the hypervisor took more than this share of processor time. */
+  static final double STOLEN = 0.01;
+
+  /** With fewer times than this there is no median to speak of. */
+  private static final int LEAST = 3;
+
+  private static final String ENGINE = "sentinel";
+
+  private Sentinel() {}
+
+  /**
+   * What the sentinel saw.
+   *
+   * @param computeNanos time of its compute kernel
+   * @param bandwidthNanos time of its bandwidth kernel
+   */
+  record Reading(long computeNanos, long bandwidthNanos) {}
+
+  static Reading read(Workers workers) throws WorkerException {
+    try (WorkerProcess worker = workers.start("sentinel", ENGINE)) {
+      return new Reading(time(worker, "compute"), time(worker, "bandwidth"));
+    }
+  }
+
+  private static long time(WorkerProcess worker, String kernel) throws WorkerException {
+    return worker.kernel(new KernelRequest(kernel, Map.of(), 1)).value().nanos();
+  }
+
+  /** Why a block is disturbed; empty where it is not. */
+  static String judge(Entry.BlockStart block, List<Entry.BlockStart> all, double stolenShare) {
+    if (stolenShare > STOLEN) {
+      return "the hypervisor took %.1f %% of processor time".formatted(100 * stolenShare);
+    }
+    if (all.size() < LEAST) {
+      return "";
+    }
+    double compute =
+        block.computeNanos() / median(all.stream().mapToLong(Entry.BlockStart::computeNanos).toArray());
+    double bandwidth =
+        block.bandwidthNanos()
+            / median(all.stream().mapToLong(Entry.BlockStart::bandwidthNanos).toArray());
+    if (Math.abs(compute - 1) > TOLERANCE) {
+      return "the sentinel's compute kernel took %.2f times its median".formatted(compute);
+    }
+    if (Math.abs(bandwidth - 1) > TOLERANCE) {
+      return "the sentinel's bandwidth kernel took %.2f times its median".formatted(bandwidth);
+    }
+    return "";
+  }
+
+  private static double median(long[] values) {
+    Arrays.sort(values);
+    int middle = values.length / 2;
+    return values.length % 2 == 1
+        ? values[middle]
+        : (values[middle - 1] + values[middle]) / 2.0;
+  }
+}

@@ -1,0 +1,167 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.parity.FairnessSheet;
+import io.steelyard.lab.parity.Oracle;
+import io.steelyard.lab.parity.ParityJudge;
+import io.steelyard.lab.parity.ParityRun;
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.stats.WarmUp;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * A study from its plan to its summary: oracle, parity, fairness, blocks, verdicts. The same call
+ * begins a run and goes on with one that was interrupted.
+ */
+public final class StudyRun {
+  private final RunDirectory directory;
+  private final Study study;
+  private final EngineRegistry registry;
+  private final Path cache;
+  private final RunListener listener;
+
+  /**
+   * @param cache the cache's root, for the oracle's and parity's results
+   */
+  public StudyRun(
+      RunDirectory directory, EngineRegistry registry, Path cache, RunListener listener) {
+    this.directory = directory;
+    this.study = directory.plan();
+    this.registry = registry;
+    this.cache = cache;
+    this.listener = listener;
+  }
+
+  /**
+   * What came of it.
+   *
+   * @param summary what was found
+   * @param blocks the raw samples by block
+   * @param parity whether every label passed parity
+   */
+  public record Outcome(Summary summary, Blocks blocks, boolean parity) {}
+
+  /** Proves parity, then measures the labels that passed. */
+  public Outcome run() throws WorkerException {
+    Path scratch = scratch();
+    try {
+      Workers workers = new Workers(study, registry, directory::stderr, scratch);
+      return run(workers);
+    } finally {
+      delete(scratch);
+    }
+  }
+
+  private Outcome run(Workers workers) throws WorkerException {
+    Oracle oracle = Oracle.of(study, workers, cache, listener);
+    Map<String, EngineParity> engines = new LinkedHashMap<>();
+    List<Summary.Parity> judged = judge(workers, oracle, engines);
+    List<Summary.FairnessLine> fairness =
+        FairnessSheet.of(study, List.copyOf(engines.values()));
+    directory.write("parity.json", Json.pretty(judged));
+
+    Map<String, EngineParity> passed = new LinkedHashMap<>(engines);
+    judged.stream().filter(p -> !p.pass()).forEach(p -> passed.remove(p.label()));
+    boolean comparable =
+        study.baseline().isEmpty()
+            ? !passed.isEmpty()
+            : passed.containsKey(study.baseline())
+                && (passed.size() > 1 || study.engines().size() == 1);
+    List<Entry> entries = List.of();
+    if (comparable) {
+      try (Journal journal = Journal.open(directory.journalFile())) {
+        listener.note(expectation(passed));
+        new BlockLoop(study, workers, oracle.promptIds(), journal, passed, listener).run();
+        entries = journal.entries();
+      }
+    }
+    Summary summary =
+        new Summariser(study, engines, judged, fairness, entries).summarise(directory.name());
+    directory.writeSummary(summary);
+    return new Outcome(summary, Blocks.of(entries), passed.size() == study.engines().size());
+  }
+
+  /** Runs parity for every label, the baseline first, and judges each. */
+  private List<Summary.Parity> judge(
+      Workers workers, Oracle oracle, Map<String, EngineParity> engines) {
+    ParityRun run = new ParityRun(study, workers, oracle, cache, listener);
+    Map<String, String> broken = new LinkedHashMap<>();
+    for (String label : study.engines().keySet()) {
+      try {
+        engines.put(label, run.of(label));
+      } catch (WorkerException e) {
+        broken.put(label, e.getMessage());
+      }
+    }
+    ParityJudge judge = new ParityJudge(study, oracle);
+    List<Summary.Parity> judged = new ArrayList<>();
+    for (String label : study.engines().keySet()) {
+      EngineParity engine = engines.get(label);
+      judged.add(
+          engine == null
+              ? broken(label, broken.get(label))
+              : judge.judge(engine, engines.getOrDefault(study.baseline(), engine)));
+    }
+    return judged;
+  }
+
+  private Summary.Parity broken(String label, String why) {
+    return new Summary.Parity(
+        label, study.model().name(), "", false, null, null, null, null, null, false, why);
+  }
+
+  /** How long it will take, from what each call took in the parity run. */
+  private String expectation(Map<String, EngineParity> engines) {
+    double block = 0;
+    int calls = WarmUp.LEAST_ITERATIONS + 1 + study.design().trials();
+    for (Cell cell : study.cells()) {
+      EngineParity engine = engines.get(cell.label());
+      if (engine != null) {
+        long each = engine.estimates().getOrDefault(cell.workload().name(), 0L);
+        block += (engine.startNanos() + (double) calls * each) / 1e9;
+      }
+    }
+    double least = block * Math.min(study.design().forks(), Study.Design.LEAST_FORKS);
+    double all = block * study.design().forks();
+    return "measuring %d cells in up to %d blocks: about %.0f s (at least %.0f s, budget %.0f s)"
+        .formatted(
+            study.cells().size(),
+            study.design().forks(),
+            Math.max(least, Math.min(all, study.design().budgetSeconds())),
+            least,
+            study.design().budgetSeconds());
+  }
+
+  private static Path scratch() {
+    try {
+      return Files.createTempDirectory("steelyard-");
+    } catch (IOException e) {
+      throw new RunException(
+          "can't make a temporary folder under " + System.getProperty("java.io.tmpdir") + ": make"
+              + " room there or point java.io.tmpdir elsewhere",
+          e);
+    }
+  }
+
+  private static void delete(Path folder) {
+    try (Stream<Path> paths = Files.walk(folder)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      // Left for the system's own cleaning of temporary folders.
+    }
+  }
+}

@@ -1,0 +1,188 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.metric.Metric;
+import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.parity.FairnessSheet;
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.stats.Interval;
+import io.steelyard.stats.Intervals;
+import io.steelyard.stats.RequiredForks;
+import io.steelyard.stats.Sample;
+import io.steelyard.stats.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+
+/** Derives {@code summary.json} from the plan, the parity results and the journal. */
+public final class Summariser {
+  /** A coefficient of variation over this is said. */
+  private static final double NOISY = 0.10;
+
+  /** More forks than this are not proposed. */
+  private static final int MOST_FORKS = 200;
+
+  private final Study study;
+  private final Map<String, EngineParity> engines;
+  private final List<Summary.Parity> parity;
+  private final List<Summary.FairnessLine> fairness;
+  private final Blocks blocks;
+
+  /**
+   * @param engines by label, of all that could be loaded
+   * @param parity what was judged of each label
+   */
+  public Summariser(
+      Study study,
+      Map<String, EngineParity> engines,
+      List<Summary.Parity> parity,
+      List<Summary.FairnessLine> fairness,
+      List<Entry> journal) {
+    this.study = study;
+    this.engines = engines;
+    this.parity = parity;
+    this.fairness = fairness;
+    this.blocks = Blocks.of(journal);
+  }
+
+  /** The summary of the run so far. */
+  public Summary summarise(String run) {
+    List<Summary.Cell> cells = new ArrayList<>();
+    List<Summary.Comparison> comparisons = new ArrayList<>();
+    for (Metric metric : Metric.of(study)) {
+      for (String label : study.engines().keySet()) {
+        cells.add(cell(label, metric));
+        if (!study.baseline().isEmpty() && !label.equals(study.baseline())) {
+          comparisons.add(comparison(label, metric));
+        }
+      }
+    }
+    return new Summary(
+        Summary.SCHEMA,
+        run,
+        study.model().name(),
+        study.model().random() ? "random" : "real",
+        cells,
+        comparisons,
+        parity,
+        fairness);
+  }
+
+  private Summary.Cell cell(String label, Metric metric) {
+    Cell cell = new Cell(label, metric.workload());
+    List<ForkRecord> forks = List.copyOf(blocks.sound(cell).values());
+    boolean failed = forks.isEmpty() || !blocks.failures(cell).isEmpty();
+    boolean steady = forks.stream().allMatch(fork -> fork.end().settled());
+    Optional<Sample> sample =
+        forks.isEmpty() ? Optional.empty() : Optional.of(metric.sample(forks));
+    Optional<Interval> interval = sample.flatMap(s -> Intervals.mean(s, study.design().seed()));
+    return new Summary.Cell(
+        label,
+        study.engines().get(label).name(),
+        study.model().name(),
+        precision(label),
+        metric.name(),
+        metric.unit(),
+        metric.higherIsBetter() ? "higher" : "lower",
+        sample.map(Sample::mean).orElse(null),
+        sample.map(Sample::median).orElse(null),
+        sample.filter(s -> s.forks() > 1).map(Sample::sd).orElse(null),
+        sample.map(Sample::min).orElse(null),
+        sample.map(Sample::max).orElse(null),
+        interval.map(Interval::low).orElse(null),
+        interval.map(Interval::high).orElse(null),
+        forks.size(),
+        sample.map(Sample::trials).orElse(0),
+        failed ? "failed" : steady ? "steady" : "no steady state",
+        blocks.repeated());
+  }
+
+  private Summary.Comparison comparison(String label, Metric metric) {
+    Cell subject = new Cell(label, metric.workload());
+    Cell baseline = new Cell(study.baseline(), metric.workload());
+    NavigableMap<Integer, ForkRecord> own = new TreeMap<>(blocks.sound(subject));
+    NavigableMap<Integer, ForkRecord> other = new TreeMap<>(blocks.sound(baseline));
+    own.keySet().retainAll(other.keySet());
+    other.keySet().retainAll(own.keySet());
+
+    List<String> notes = new ArrayList<>();
+    List<String> obstacles = obstacles(label);
+    for (Cell cell : List.of(subject, baseline)) {
+      if (!blocks.failures(cell).isEmpty()) {
+        obstacles.add(cell.label() + " failed: " + String.join("; ", blocks.failures(cell)));
+      }
+    }
+    Optional<Interval> interval = Optional.empty();
+    if (!own.isEmpty()) {
+      Sample a = metric.sample(List.copyOf(own.values()));
+      Sample b = metric.sample(List.copyOf(other.values()));
+      interval = Intervals.ratio(a, b, metric.higherIsBetter(), study.design().seed());
+      for (Map.Entry<String, Sample> side : Map.of(label, a, study.baseline(), b).entrySet()) {
+        double variation = side.getValue().forks() < 2 ? 0 : side.getValue().variationBetweenForks();
+        if (variation > NOISY) {
+          notes.add("%s varies by %.0f %% between processes".formatted(side.getKey(), 100 * variation));
+        }
+      }
+    }
+    Verdict verdict = Verdict.NOT_COMPARABLE;
+    if (obstacles.isEmpty()) {
+      verdict =
+          interval.map(i -> Verdict.of(i, study.design().margin())).orElse(Verdict.INCONCLUSIVE);
+      if (verdict == Verdict.INCONCLUSIVE) {
+        notes.addFirst(settling(interval, own.size()));
+      }
+    }
+    obstacles.addAll(notes);
+    return new Summary.Comparison(
+        metric.name(),
+        label,
+        study.baseline(),
+        study.model().name(),
+        precision(label),
+        interval.map(Interval::estimate).orElse(null),
+        interval.map(Interval::low).orElse(null),
+        interval.map(Interval::high).orElse(null),
+        verdict.label(),
+        own.size(),
+        String.join("; ", obstacles));
+  }
+
+  /** What forbids a verdict between a label and the baseline. */
+  private List<String> obstacles(String label) {
+    List<String> obstacles = new ArrayList<>();
+    for (String side : List.of(label, study.baseline())) {
+      parity.stream()
+          .filter(p -> p.label().equals(side) && !p.pass())
+          .forEach(p -> obstacles.add(side + " failed parity"));
+    }
+    if (engines.containsKey(label) && engines.containsKey(study.baseline())) {
+      List<String> lines =
+          FairnessSheet.unexplained(study, fairness, label, study.baseline());
+      if (!lines.isEmpty()) {
+        obstacles.add("different: " + String.join(", ", lines));
+      }
+    }
+    return obstacles;
+  }
+
+  private String settling(Optional<Interval> interval, int forks) {
+    if (interval.isEmpty()) {
+      return "need ≥ " + Study.Design.LEAST_FORKS + " blocks";
+    }
+    OptionalInt enough =
+        RequiredForks.toSettle(interval.get(), forks, study.design().margin(), MOST_FORKS);
+    return enough.isPresent()
+        ? "about " + enough.getAsInt() + " forks would settle it"
+        : "too close to the margin for " + MOST_FORKS + " forks to settle it";
+  }
+
+  private String precision(String label) {
+    EngineParity engine = engines.get(label);
+    return engine == null ? "" : engine.settings().weights();
+  }
+}

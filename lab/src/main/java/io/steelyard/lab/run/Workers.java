@@ -1,0 +1,87 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.lab.worker.LoadReport;
+import io.steelyard.lab.worker.LoadRequest;
+import io.steelyard.lab.worker.Timeouts;
+import io.steelyard.lab.worker.WorkerCommand;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.WorkerProcess;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Function;
+
+/** Starts the workers of a study and tells each what the study and its own options say. */
+public final class Workers {
+  private final Study study;
+  private final EngineRegistry registry;
+  private final Function<String, Path> stderr;
+  private final Path scratch;
+
+  /**
+   * @param stderr where a worker of this name writes what it has to say
+   * @param scratch a folder for bulk data
+   */
+  public Workers(
+      Study study, EngineRegistry registry, Function<String, Path> stderr, Path scratch) {
+    this.study = study;
+    this.registry = registry;
+    this.stderr = stderr;
+    this.scratch = scratch;
+  }
+
+  /**
+   * Starts an engine's worker.
+   *
+   * @param name what it is for; names the file of its stderr
+   */
+  public WorkerProcess start(String name, String engine) throws WorkerException {
+    try {
+      WorkerCommand command =
+          registry.command(EngineSpec.parse(engine)).onCpus(study.settings().affinity());
+      return WorkerProcess.start(command, stderr.apply(name), scratch, Timeouts.DEFAULT);
+    } catch (EngineException e) {
+      throw new RunException(e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Loads the study's model into a worker.
+   *
+   * @param options the engine's options; {@code threads}, {@code context}, {@code kv} and {@code
+   *     flash} stand for the study's settings, the others are the engine's own
+   */
+  public LoadReport load(WorkerProcess worker, Map<String, String> options)
+      throws WorkerException {
+    return worker.load(request(options)).value();
+  }
+
+  /** What a worker is told to load. */
+  public LoadRequest request(Map<String, String> options) {
+    Map<String, String> own = new HashMap<>(options);
+    String threads = own.remove("threads");
+    String context = own.remove("context");
+    String kv = own.remove("kv");
+    String flash = own.remove("flash");
+    Study.Settings settings = study.settings();
+    return new LoadRequest(
+        study.model().file(),
+        threads == null ? settings.threads() : number("threads", threads),
+        context == null ? settings.context() : number("context", context),
+        kv == null ? settings.kv() : kv,
+        flash == null ? settings.flashAttention() : flash.equals("on"),
+        own);
+  }
+
+  private static int number(String option, String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new RunException("option " + option + "=" + text + " is not a number", e);
+    }
+  }
+}

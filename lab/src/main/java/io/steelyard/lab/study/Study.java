@@ -1,0 +1,135 @@
+package io.steelyard.lab.study;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What is asked, as a person asks it; all defaults are filled in.
+ *
+ * @param command the command line that reproduces it
+ * @param model the model
+ * @param engines the engines by label, in the order given
+ * @param baseline the label that the others are compared with; empty where nothing is compared
+ * @param metrics names of what to measure: {@code prefill, decode, coldstart, load, memory, forward}
+ * @param shape lengths of prompts and generations
+ * @param settings what every engine is told
+ * @param design how much is measured
+ * @param allowed lines of the fairness sheet that may differ
+ */
+public record Study(
+    String command,
+    Model model,
+    Map<String, Engine> engines,
+    String baseline,
+    List<String> metrics,
+    Shape shape,
+    Settings settings,
+    Design design,
+    List<String> allowed) {
+
+  public static final List<String> METRICS =
+      List.of("prefill", "decode", "coldstart", "load", "memory");
+
+  /**
+   * The model under test.
+   *
+   * @param name as asked for
+   * @param file where it lies
+   * @param sha256 checksum of the file
+   * @param random whether its weights are random
+   * @param bytes size of the file
+   */
+  public record Model(String name, String file, String sha256, boolean random, long bytes) {}
+
+  /**
+   * An engine with its options.
+   *
+   * @param spec as written on the command line
+   * @param name the engine's name
+   * @param options its options
+   */
+  public record Engine(String spec, String name, Map<String, String> options) {}
+
+  /**
+   * Lengths.
+   *
+   * @param prompt tokens of a timed prompt
+   * @param generate tokens of a timed generation
+   * @param depth tokens in the cache before either
+   * @param batch sequences of a timed forward pass
+   */
+  public record Shape(int prompt, int generate, int depth, int batch) {}
+
+  /**
+   * What every engine is told, unless an option of its own says otherwise.
+   *
+   * @param threads compute threads
+   * @param context tokens the KV cache holds
+   * @param kv type of the KV cache: {@code f16} or {@code f32}
+   * @param flashAttention whether engines that can use flash attention
+   * @param affinity processors that the workers may run on, such as {@code 0-1}
+   */
+  public record Settings(
+      int threads, int context, String kv, boolean flashAttention, String affinity) {}
+
+  /**
+   * How much is measured.
+   *
+   * @param forks blocks, each with one fresh process a cell
+   * @param trials timed calls in a process
+   * @param warmUpCap the most warm-up calls in a process
+   * @param warmUpSeconds no further warm-up call starts after this time
+   * @param budgetSeconds no further block starts after this time, once there are {@value
+   *     #LEAST_FORKS}
+   * @param margin the change that matters, such as 0.02
+   * @param seed of the order of cells and of every resampling
+   */
+  public record Design(
+      int forks,
+      int trials,
+      int warmUpCap,
+      double warmUpSeconds,
+      double budgetSeconds,
+      double margin,
+      long seed) {
+    /** Fewer forks allow no interval worth printing. */
+    public static final int LEAST_FORKS = 3;
+  }
+
+  /** The workloads that the metrics need, in the order in which they are reported. */
+  public List<Workload> workloads() {
+    Set<Workload> workloads = new LinkedHashSet<>();
+    for (String metric : metrics) {
+      workloads.add(
+          switch (metric) {
+            case "prefill" -> Workload.prefill(shape.prompt, shape.depth);
+            case "decode" -> Workload.decode(shape.generate, shape.depth);
+            case "forward" -> Workload.forward(shape.batch, shape.prompt);
+            case "coldstart", "load", "memory" ->
+                Workload.start(shape.prompt, shape.generate, shape.depth);
+            default -> throw new IllegalArgumentException("unknown metric " + metric);
+          });
+    }
+    return List.copyOf(workloads);
+  }
+
+  /** Every label doing every workload. */
+  public List<Cell> cells() {
+    List<Cell> cells = new ArrayList<>();
+    for (Workload workload : workloads()) {
+      for (String label : engines.keySet()) {
+        cells.add(new Cell(label, workload));
+      }
+    }
+    return cells;
+  }
+
+  /** What a label's options say where the study's settings say otherwise. */
+  public Map<String, String> named(String label) {
+    return new LinkedHashMap<>(engines.get(label).options());
+  }
+}

@@ -1,0 +1,75 @@
+package io.steelyard.lab.study;
+
+/**
+ * The work that is timed in a cell, with llama-bench's names.
+ *
+ * @param kind what is done
+ * @param prompt prompt tokens: timed in {@code PREFILL}, a sequence's length in {@code FORWARD}
+ * @param generate tokens generated: timed in {@code DECODE}
+ * @param depth tokens in the cache before the clock starts
+ * @param batch sequences in a {@code FORWARD}; 1 otherwise
+ */
+public record Workload(Kind kind, int prompt, int generate, int depth, int batch) {
+
+  /** What a cell's timed call does. */
+  public enum Kind {
+    /** Process start, load, first token; then one prompt and one generation for the peak memory. */
+    START,
+    PREFILL,
+    DECODE,
+    FORWARD
+  }
+
+  /** Prompt tokens until the first token of a cold start. */
+  public static final int START_PROMPT = 32;
+
+  /** The fewest prompt tokens before a decode: the model needs something to go on from. */
+  public static final int DECODE_PROMPT = 16;
+
+  public static Workload start(int prompt, int generate, int depth) {
+    return new Workload(Kind.START, prompt, generate, depth, 1);
+  }
+
+  public static Workload prefill(int prompt, int depth) {
+    return new Workload(Kind.PREFILL, prompt, 0, depth, 1);
+  }
+
+  public static Workload decode(int generate, int depth) {
+    return new Workload(Kind.DECODE, 0, generate, depth, 1);
+  }
+
+  public static Workload forward(int batch, int length) {
+    return new Workload(Kind.FORWARD, length, 0, 0, batch);
+  }
+
+  /** {@code pp512}, {@code tg64@d4096}, {@code fw4x128}, {@code start}. */
+  public String name() {
+    String at = depth > 0 ? "@d" + depth : "";
+    return switch (kind) {
+      case START -> "start";
+      case PREFILL -> "pp" + prompt + at;
+      case DECODE -> "tg" + generate + at;
+      case FORWARD -> "fw" + batch + "x" + prompt;
+    };
+  }
+
+  /** Tokens that one timed call accounts for. */
+  public long tokens() {
+    return switch (kind) {
+      case START -> START_PROMPT;
+      case PREFILL -> prompt;
+      case DECODE -> generate;
+      case FORWARD -> (long) batch * prompt;
+    };
+  }
+
+  /** Tokens that the KV cache must hold. */
+  public int context() {
+    return switch (kind) {
+      case START -> Math.max(depth, DECODE_PROMPT) + Math.max(prompt, generate);
+      case PREFILL -> depth + prompt;
+      case DECODE -> Math.max(depth, DECODE_PROMPT) + generate;
+      case FORWARD -> prompt;
+    };
+  }
+}

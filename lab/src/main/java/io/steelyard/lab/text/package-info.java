@@ -1,0 +1,2 @@
+/** The fixed texts that prompts and parity checks are cut from. */
+package io.steelyard.lab.text;
