@@ -1,0 +1,2 @@
+/** The engine {@code null}, which does nothing: it measures what the lab itself adds. */
+package io.steelyard.engines.nothing;

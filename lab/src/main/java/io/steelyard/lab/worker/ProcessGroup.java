@@ -1,0 +1,200 @@
+package io.steelyard.lab.worker;
+
+import io.steelyard.lab.worker.WorkerException.Kind;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Stream;
+
+/**
+ * A worker's process with everything that it starts: a session and process group of its own, so
+ * that one signal ends them all. When the worker itself ends, the rest of its group is killed; when
+ * the coordinator ends, so are all groups.
+ */
+final class ProcessGroup {
+  /** The most of standard error that a message quotes. */
+  private static final int TAIL = 2_048;
+
+  private static final Set<ProcessGroup> ALIVE = ConcurrentHashMap.newKeySet();
+
+  /**
+   * The one thread that starts processes. The kernel's signal at the parent's death comes when the
+   * <em>thread</em> that started a process ends, so that thread must live as long as the
+   * coordinator.
+   */
+  private static final ExecutorService SPAWNER =
+      Executors.newSingleThreadExecutor(
+          Thread.ofPlatform().daemon().name("steelyard-spawner").factory());
+
+  static {
+    Runtime.getRuntime()
+        .addShutdownHook(new Thread(() -> ALIVE.forEach(ProcessGroup::kill), "steelyard-kill"));
+  }
+
+  private final Process process;
+  private final long startedNanos;
+  private final Path stderrFile;
+  private final long stderrStart;
+
+  private ProcessGroup(Process process, long startedNanos, Path stderrFile, long stderrStart) {
+    this.process = process;
+    this.startedNanos = startedNanos;
+    this.stderrFile = stderrFile;
+    this.stderrStart = stderrStart;
+  }
+
+  static ProcessGroup start(WorkerCommand command, Path stderrFile) throws WorkerException {
+    if (!System.getProperty("os.name").equals("Linux")) {
+      throw new WorkerException(
+          Kind.NOT_STARTED,
+          "workers need Linux (process groups, affinity and memory figures come from it); this is "
+              + System.getProperty("os.name"));
+    }
+    List<String> line = new ArrayList<>();
+    line.add(tool("setsid", "starts each worker in a process group of its own"));
+    if (!command.cpus().isEmpty()) {
+      line.add(tool("taskset", "keeps a worker to processors " + command.cpus()));
+      line.add("-c");
+      line.add(command.cpus());
+    }
+    line.addAll(command.command());
+    ProcessBuilder builder = new ProcessBuilder(line);
+    Map<String, String> environment = builder.environment();
+    environment.keySet().removeAll(WorkerCommand.REMOVED);
+    environment.put(WorkerMain.COORDINATOR, Long.toString(ProcessHandle.current().pid()));
+    environment.putAll(command.environment());
+    builder.redirectError(ProcessBuilder.Redirect.appendTo(stderrFile.toFile()));
+    try {
+      Files.createDirectories(stderrFile.toAbsolutePath().getParent());
+      long stderrStart = Files.exists(stderrFile) ? Files.size(stderrFile) : 0;
+      return SPAWNER.submit(() -> start(builder, stderrFile, stderrStart)).get();
+    } catch (IOException e) {
+      throw new WorkerException(
+          Kind.NOT_STARTED,
+          "engine '%s': its error log %s can't be written: %s"
+              .formatted(command.engine(), stderrFile, e.getMessage()),
+          e);
+    } catch (ExecutionException e) {
+      throw new WorkerException(
+          Kind.NOT_STARTED,
+          "engine '%s' can't be started: %s".formatted(command.engine(), e.getCause().getMessage()),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new WorkerException(
+          Kind.NOT_STARTED, "interrupted while starting engine '" + command.engine() + "'", e);
+    }
+  }
+
+  private static ProcessGroup start(ProcessBuilder builder, Path stderrFile, long stderrStart)
+      throws IOException {
+    long startedNanos = System.nanoTime();
+    ProcessGroup group = new ProcessGroup(builder.start(), startedNanos, stderrFile, stderrStart);
+    ALIVE.add(group);
+    // What the worker left behind would keep its output open, and go on computing.
+    var _ =
+        group
+            .process
+            .onExit()
+            .thenRun(
+                () -> {
+                  Posix.killGroup(group.pid(), Posix.SIGKILL);
+                  ALIVE.remove(group);
+                });
+    return group;
+  }
+
+  Process process() {
+    return process;
+  }
+
+  /** Of the worker, and also of its process group. */
+  long pid() {
+    return process.pid();
+  }
+
+  /** {@link System#nanoTime} just before the process was started. */
+  long startedNanos() {
+    return startedNanos;
+  }
+
+  /** Kills every process of the group, and descendants that left it. */
+  void kill() {
+    List<ProcessHandle> descendants;
+    try (Stream<ProcessHandle> stream = process.descendants()) {
+      descendants = stream.toList();
+    }
+    if (process.isAlive()) {
+      Posix.killGroup(pid(), Posix.SIGKILL);
+      // Before the process has become a group's leader, the signal above finds nobody.
+      process.destroyForcibly();
+    }
+    descendants.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  /** How the process ended: {@code exited with code 1}. */
+  String ending() {
+    int code = process.exitValue();
+    return switch (code) {
+      case 128 + 9 -> "was killed by SIGKILL, perhaps because memory ran out";
+      case 128 + 11 -> "crashed with SIGSEGV";
+      case 128 + 6 -> "aborted with SIGABRT";
+      case 128 + 4 -> "crashed with SIGILL: it uses an instruction that this processor lacks";
+      case 128 + 7 ->
+          "crashed with SIGBUS, perhaps because a mapped file was cut or a disk is full";
+      case 128 + 8 -> "crashed with SIGFPE";
+      case 128 + 15 -> "was ended by SIGTERM";
+      default ->
+          code > 128 && code < 128 + 65
+              ? "was ended by signal " + (code - 128)
+              : "exited with code " + code;
+    };
+  }
+
+  /** The last lines that it wrote to standard error, quoted for a message; empty if none. */
+  String stderrTail() {
+    try (RandomAccessFile file = new RandomAccessFile(stderrFile.toFile(), "r")) {
+      long start = Math.max(stderrStart, file.length() - TAIL);
+      byte[] bytes = new byte[(int) Math.max(0, file.length() - start)];
+      file.seek(start);
+      int length = Math.max(0, file.read(bytes));
+      String text = new String(bytes, 0, length, StandardCharsets.UTF_8).strip();
+      return text.isEmpty()
+          ? ""
+          : "\nThe end of " + stderrFile + ":\n" + text.indent(2).stripTrailing();
+    } catch (IOException e) {
+      return "\n(" + stderrFile + " can't be read: " + e.getMessage() + ")";
+    }
+  }
+
+  private static final Map<String, Optional<String>> TOOLS = new ConcurrentHashMap<>();
+
+  private static String tool(String name, String purpose) throws WorkerException {
+    Optional<String> path = TOOLS.computeIfAbsent(name, ProcessGroup::find);
+    return path.orElseThrow(
+        () ->
+            new WorkerException(
+                Kind.NOT_STARTED,
+                "'" + name + "' is not on the PATH; it " + purpose + ". It comes with util-linux"));
+  }
+
+  private static Optional<String> find(String tool) {
+    String path = Optional.ofNullable(System.getenv("PATH")).orElse("/usr/bin:/bin");
+    return Stream.of(path.split(":", -1))
+        .map(folder -> Path.of(folder.isEmpty() ? "." : folder, tool))
+        .filter(Files::isExecutable)
+        .map(Path::toString)
+        .findFirst();
+  }
+}

@@ -1,0 +1,72 @@
+package io.steelyard.lab.worker;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * How to start a worker.
+ *
+ * <p>The worker inherits the coordinator's environment, except for {@link #REMOVED}: flags for
+ * every JVM of the user are not flags of a measurement.
+ *
+ * @param engine the engine's name, for messages
+ * @param command the program and its arguments
+ * @param environment variables to set in addition
+ * @param cpus processors that the worker may run on, in the notation of {@code taskset}: {@code
+ *     0-1,4}; empty for all that the coordinator may use
+ */
+public record WorkerCommand(
+    String engine, List<String> command, Map<String, String> environment, String cpus) {
+  /** Variables that no worker gets. */
+  public static final Set<String> REMOVED =
+      Set.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
+
+  /** The Java heap's limit in a JVM worker; models and caches lie outside the heap. */
+  public static final String HEAP = "-Xmx2g";
+
+  private static final Pattern CPUS =
+      Pattern.compile("\\d{1,5}(-\\d{1,5})?(,\\d{1,5}(-\\d{1,5})?)*");
+
+  public WorkerCommand {
+    command = List.copyOf(command);
+    environment = Map.copyOf(environment);
+    if (command.isEmpty()) {
+      throw new IllegalArgumentException("engine '" + engine + "' has an empty command");
+    }
+    if (!cpus.isEmpty() && !CPUS.matcher(cpus).matches()) {
+      throw new IllegalArgumentException(
+          "'" + cpus + "' is no list of processors: write it as 0-1 or 0,2");
+    }
+  }
+
+  /**
+   * A JVM engine: this coordinator's own Java and class path, and {@link WorkerMain}.
+   *
+   * <p>The serial collector, because it has no threads of its own that could disturb a measurement,
+   * and no heap laid out in advance. A provider's flags come last and win.
+   */
+  public static WorkerCommand jvm(EngineProvider provider) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("--enable-native-access=ALL-UNNAMED");
+    command.add("-XX:+UseSerialGC");
+    command.add("-Xshare:auto");
+    command.add("-Xms16m");
+    command.add(HEAP);
+    command.addAll(provider.jvmFlags());
+    command.add("-cp");
+    command.add(System.getProperty("java.class.path"));
+    command.add(WorkerMain.class.getName());
+    command.add(provider.name());
+    return new WorkerCommand(provider.name(), command, Map.of(), "");
+  }
+
+  /** The same, kept to these processors ({@code 0-1,4}; empty for no restriction). */
+  public WorkerCommand onCpus(String list) {
+    return new WorkerCommand(engine, command, environment, list);
+  }
+}
