@@ -2,6 +2,7 @@ package io.steelyard.models.gguf;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
+import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -76,7 +77,7 @@ public final class GgufFile implements AutoCloseable {
       return new GgufFile(path, Optional.of(attributes), Optional.of(arena), data);
     } catch (IOException e) {
       arena.close();
-      throw new ModelException(path + " can't be read: " + reason(path, e), e);
+      throw new ModelException(path + " can't be read: " + FileFailure.reason(e), e);
     } catch (InternalError e) {
       // How the JVM reports that a mapped page is gone.
       arena.close();
@@ -184,7 +185,8 @@ public final class GgufFile implements AutoCloseable {
         throw new ModelException(path + " was changed while it was in use; run again");
       }
     } catch (IOException e) {
-      throw new ModelException(path + " disappeared while it was in use: " + reason(path, e), e);
+      throw new ModelException(
+          path + " disappeared while it was in use: " + FileFailure.reason(e), e);
     }
   }
 
@@ -192,15 +194,5 @@ public final class GgufFile implements AutoCloseable {
   @Override
   public void close() {
     arena.ifPresent(Arena::close);
-  }
-
-  private static String reason(Path path, IOException e) {
-    if (Files.notExists(path)) {
-      return "there is no such file";
-    }
-    if (!Files.isReadable(path)) {
-      return "permission denied";
-    }
-    return e.getMessage();
   }
 }
