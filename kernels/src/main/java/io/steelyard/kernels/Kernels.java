@@ -1,0 +1,117 @@
+package io.steelyard.kernels;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+
+/**
+ * The operators of a transformer in one tier, run by its own team of threads.
+ *
+ * <p>Activations are float32 {@link Rows}, one row a token. Every operator returns when its result
+ * is complete. An instance serves one caller at a time. Results depend on the operands and on the
+ * class of call alone (few tokens, or many), never on the number of threads or their timing.
+ *
+ * <p>Sizes are checked when an operator is called; memory must stay alive while it runs.
+ */
+public interface Kernels extends AutoCloseable {
+
+  /**
+   * The operators of a tier.
+   *
+   * @param threads compute threads, at least 1; the caller is one of them
+   * @throws UnsupportedOperationException if this JVM can't run the tier; the message says why
+   */
+  static Kernels of(Tier tier, int threads) {
+    return switch (tier) {
+      case REFERENCE -> new ReferenceKernels(new ThreadTeam(threads));
+      case VECTOR -> VectorTier.create(threads);
+    };
+  }
+
+  /** The fastest tier that this JVM can run. */
+  static Tier best() {
+    return VectorTier.available() ? Tier.VECTOR : Tier.REFERENCE;
+  }
+
+  Tier tier();
+
+  /** The tier and the variant that this processor gets, such as {@code vector 512-bit}. */
+  String description();
+
+  /** Compute threads, the caller's among them. */
+  int threads();
+
+  /** Bytes of scratch memory held at present. */
+  long scratchBytes();
+
+  /**
+   * Makes a matrix ready for {@link #matmul} and {@link #embed}. The tensors' memory must outlive
+   * it.
+   *
+   * @param parts tensors of equal width, stacked in this order
+   */
+  Matrix prepare(List<Tensor> parts);
+
+  /**
+   * Decodes rows of a matrix: row {@code ids[from + i]} becomes row i of {@code out}.
+   *
+   * @param out rows of {@code table.columns()} values
+   */
+  void embed(Matrix table, int[] ids, int from, int tokens, Rows out);
+
+  /**
+   * Multiplies: {@code y[t][r] = Σ x[t][c] · weights[r][c]}.
+   *
+   * @param x rows of {@code weights.columns()} values
+   * @param y rows of {@code weights.rows()} values; must not overlap x
+   * @param tokens rows of x; one for decoding, many for a prompt
+   */
+  void matmul(Matrix weights, Rows x, Rows y, int tokens);
+
+  /**
+   * Root-mean-square norm: {@code y = x / √(mean(x²) + epsilon) · weight}.
+   *
+   * @param weight one row of the same width
+   * @param y may be x
+   */
+  void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens);
+
+  /**
+   * Turns every head of x in place.
+   *
+   * @param x rows of a multiple of {@code headDimension} values
+   * @param angles as computed by {@link Rope#angles}
+   */
+  void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens);
+
+  /** Allocates one layer's cache. */
+  KeyValues keyValues(Arena arena, KeyValues.Shape shape);
+
+  /**
+   * Writes keys and values of consecutive positions into a cache.
+   *
+   * @param keys rows of {@code shape.width()} values
+   * @param position of the first token
+   */
+  void store(KeyValues cache, Rows keys, Rows values, int position, int tokens);
+
+  /**
+   * Causal grouped-query attention: token i, at position {@code position + i}, attends to all
+   * cached positions up to its own. Query head h uses key-value head {@code h / (heads / kvHeads)}.
+   *
+   * @param queries rows of {@code heads × dimension} values
+   * @param position of the first token; it and the following ones are already stored
+   * @param scale multiplies the scores, usually {@code 1/√dimension}
+   * @param out rows as wide as the queries; must not overlap them
+   */
+  void attention(Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens);
+
+  /** Gated activation: {@code out = gate · sigmoid(gate) · up}. {@code out} may be one of them. */
+  void siluGate(Rows gate, Rows up, Rows out, int tokens);
+
+  /** Adds in place: {@code x += delta}. */
+  void add(Rows x, Rows delta, int tokens);
+
+  /** Ends the threads and frees scratch memory. */
+  @Override
+  void close();
+}

@@ -1,0 +1,256 @@
+package io.steelyard.kernels;
+
+import static io.steelyard.kernels.ThreadTeam.share;
+
+import io.steelyard.kernels.codec.Codec;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+
+/**
+ * The oracle: every operator as its definition reads, in scalar code. Weights are decoded exactly,
+ * sums are accumulated in double, activations are float32 between operators. Threads only divide
+ * independent results, so their number changes nothing.
+ */
+final class ReferenceKernels implements Kernels {
+  private final ThreadTeam team;
+
+  ReferenceKernels(ThreadTeam team) {
+    this.team = team;
+  }
+
+  @Override
+  public Tier tier() {
+    return Tier.REFERENCE;
+  }
+
+  @Override
+  public String description() {
+    return "reference scalar";
+  }
+
+  @Override
+  public int threads() {
+    return team.threads();
+  }
+
+  @Override
+  public long scratchBytes() {
+    return 0;
+  }
+
+  @Override
+  public Matrix prepare(List<Tensor> parts) {
+    return StackedMatrix.of(parts);
+  }
+
+  @Override
+  public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
+    Operands.embed(table, ids, from, tokens, out);
+    float[] values = new float[table.columns()];
+    for (int token = 0; token < tokens; token++) {
+      decodeRow(table, ids[from + token], values);
+      MemorySegment.copy(values, 0, out.row(token), ValueLayout.JAVA_FLOAT, 0, values.length);
+    }
+  }
+
+  @Override
+  public void matmul(Matrix weights, Rows x, Rows y, int tokens) {
+    Operands.matmul(weights, x, y, tokens);
+    int columns = weights.columns();
+    float[][] inputs = new float[tokens][];
+    for (int token = 0; token < tokens; token++) {
+      inputs[token] = x.row(token).toArray(ValueLayout.JAVA_FLOAT);
+    }
+    team.run(
+        (member, members) -> {
+          float[] row = new float[columns];
+          int end = share(weights.rows(), member + 1, members);
+          for (int r = share(weights.rows(), member, members); r < end; r++) {
+            decodeRow(weights, r, row);
+            for (int token = 0; token < tokens; token++) {
+              y.set(token, r, (float) dot(row, inputs[token]));
+            }
+          }
+        });
+  }
+
+  private static double dot(float[] a, float[] b) {
+    double sum = 0;
+    for (int i = 0; i < a.length; i++) {
+      sum += (double) a[i] * b[i];
+    }
+    return sum;
+  }
+
+  private static void decodeRow(Matrix matrix, int row, float[] out) {
+    long index = row;
+    for (Tensor part : matrix.parts()) {
+      if (index < part.rows()) {
+        Codec.of(part.type()).decode(part.data(), index * part.rowBytes(), out, 0, out.length);
+        return;
+      }
+      index -= part.rows();
+    }
+    throw new IndexOutOfBoundsException("row " + row + " of " + matrix.rows());
+  }
+
+  @Override
+  public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    Operands.rmsNorm(x, weight, y, tokens);
+    for (int token = 0; token < tokens; token++) {
+      double squares = 0;
+      for (int i = 0; i < x.width(); i++) {
+        squares += (double) x.get(token, i) * x.get(token, i);
+      }
+      double scale = 1 / Math.sqrt(squares / x.width() + epsilon);
+      for (int i = 0; i < x.width(); i++) {
+        y.set(token, i, (float) (x.get(token, i) * scale * weight.get(0, i)));
+      }
+    }
+  }
+
+  @Override
+  public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
+    Operands.rope(rope, angles, x, headDimension, tokens);
+    int pairs = rope.dimensions() / 2;
+    boolean interleaved = rope.layout() == Rope.Layout.INTERLEAVED;
+    for (int token = 0; token < tokens; token++) {
+      for (int head = 0; head < x.width(); head += headDimension) {
+        for (int i = 0; i < pairs; i++) {
+          int first = head + (interleaved ? 2 * i : i);
+          int second = interleaved ? first + 1 : first + pairs;
+          double cos = angles.get(token, i);
+          double sin = angles.get(token, pairs + i);
+          double a = x.get(token, first);
+          double b = x.get(token, second);
+          x.set(token, first, (float) (a * cos - b * sin));
+          x.set(token, second, (float) (a * sin + b * cos));
+        }
+      }
+    }
+  }
+
+  /** Keys, then values: each [position][head][dimension]. */
+  private record PlainCache(Shape shape, MemorySegment keys, MemorySegment values)
+      implements KeyValues {
+    @Override
+    public long bytes() {
+      return keys.byteSize() + values.byteSize();
+    }
+
+    float get(MemorySegment part, int position, int column) {
+      long index = (long) position * shape.width() + column;
+      return shape.type() == DataType.F16
+          ? Float.float16ToFloat(part.getAtIndex(ValueLayout.JAVA_SHORT, index))
+          : part.getAtIndex(ValueLayout.JAVA_FLOAT, index);
+    }
+
+    void set(MemorySegment part, int position, int column, float value) {
+      long index = (long) position * shape.width() + column;
+      if (shape.type() == DataType.F16) {
+        part.setAtIndex(ValueLayout.JAVA_SHORT, index, Float.floatToFloat16(value));
+      } else {
+        part.setAtIndex(ValueLayout.JAVA_FLOAT, index, value);
+      }
+    }
+  }
+
+  @Override
+  public KeyValues keyValues(Arena arena, KeyValues.Shape shape) {
+    long bytes = shape.type().bytes((long) shape.width() * shape.capacity());
+    return new PlainCache(
+        shape, arena.allocate(bytes, Rows.ALIGNMENT), arena.allocate(bytes, Rows.ALIGNMENT));
+  }
+
+  @Override
+  public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
+    Operands.store(cache, keys, values, position, tokens);
+    PlainCache plain = (PlainCache) cache;
+    for (int token = 0; token < tokens; token++) {
+      for (int i = 0; i < cache.shape().width(); i++) {
+        plain.set(plain.keys(), position + token, i, keys.get(token, i));
+        plain.set(plain.values(), position + token, i, values.get(token, i));
+      }
+    }
+  }
+
+  @Override
+  public void attention(
+      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
+    Operands.attention(queries, cache, position, out, tokens);
+    int heads = queries.width() / cache.shape().dimension();
+    team.run(
+        (member, members) -> {
+          double[] scores = new double[position + tokens];
+          for (int item = member; item < heads * tokens; item += members) {
+            attend(queries, (PlainCache) cache, position, scale, out, item, scores);
+          }
+        });
+  }
+
+  /** One head of one token: item is {@code token × heads + head}. */
+  private static void attend(
+      Rows queries,
+      PlainCache cache,
+      int position,
+      float scale,
+      Rows out,
+      int item,
+      double[] scores) {
+    int dimension = cache.shape().dimension();
+    int heads = queries.width() / dimension;
+    int token = item / heads;
+    int query = item % heads * dimension;
+    int key = item % heads / (heads / cache.shape().heads()) * dimension;
+    int visible = position + token + 1;
+    double max = Double.NEGATIVE_INFINITY;
+    for (int p = 0; p < visible; p++) {
+      double score = 0;
+      for (int i = 0; i < dimension; i++) {
+        score += (double) queries.get(token, query + i) * cache.get(cache.keys(), p, key + i);
+      }
+      scores[p] = score * scale;
+      max = Math.max(max, scores[p]);
+    }
+    double sum = 0;
+    for (int p = 0; p < visible; p++) {
+      scores[p] = Math.exp(scores[p] - max);
+      sum += scores[p];
+    }
+    for (int i = 0; i < dimension; i++) {
+      double value = 0;
+      for (int p = 0; p < visible; p++) {
+        value += scores[p] * cache.get(cache.values(), p, key + i);
+      }
+      out.set(token, query + i, (float) (value / sum));
+    }
+  }
+
+  @Override
+  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
+    Operands.elementwise(gate, up, out, tokens);
+    for (int token = 0; token < tokens; token++) {
+      for (int i = 0; i < gate.width(); i++) {
+        double g = gate.get(token, i);
+        out.set(token, i, (float) (g / (1 + Math.exp(-g)) * up.get(token, i)));
+      }
+    }
+  }
+
+  @Override
+  public void add(Rows x, Rows delta, int tokens) {
+    Operands.elementwise(x, delta, x, tokens);
+    for (int token = 0; token < tokens; token++) {
+      for (int i = 0; i < x.width(); i++) {
+        x.set(token, i, x.get(token, i) + delta.get(token, i));
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    team.close();
+  }
+}

@@ -1,0 +1,83 @@
+package io.steelyard.kernels;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * A view of float32 rows in off-heap memory, one row a token: row i begins at value {@code i ×
+ * stride}. Several views may share memory, such as the queries, keys and values that one
+ * multiplication wrote side by side.
+ *
+ * @param data off-heap float32 values, aligned to 4 bytes
+ * @param width values in a row
+ * @param stride values from the start of a row to the start of the next, at least {@code width}
+ */
+public record Rows(MemorySegment data, int width, int stride) {
+  /** Alignment of what {@link #allocate} returns: a cache line, and the widest vector. */
+  public static final int ALIGNMENT = 64;
+
+  public Rows {
+    if (!data.isNative()) {
+      throw new IllegalArgumentException("rows must lie off the heap");
+    }
+    if (width < 1 || stride < width) {
+      throw new IllegalArgumentException(
+          "rows of " + width + " values can't have stride " + stride);
+    }
+  }
+
+  /** New rows, all zero, without gaps between them. */
+  public static Rows allocate(Arena arena, int rows, int width) {
+    long bytes = Math.multiplyExact((long) rows * width, Float.BYTES);
+    return new Rows(arena.allocate(bytes, ALIGNMENT), width, width);
+  }
+
+  /** A view of a range of columns of the same rows. */
+  public Rows columns(int from, int width) {
+    return new Rows(data.asSlice((long) from * Float.BYTES), width, stride);
+  }
+
+  /** A view that begins at a later row. */
+  public Rows from(int row) {
+    return new Rows(data.asSlice((long) row * stride * Float.BYTES), width, stride);
+  }
+
+  /** How many whole rows the memory holds. */
+  public long count() {
+    long values = data.byteSize() / Float.BYTES;
+    return values < width ? 0 : (values - width) / stride + 1;
+  }
+
+  /** One row's values. */
+  public MemorySegment row(int row) {
+    return data.asSlice((long) row * stride * Float.BYTES, (long) width * Float.BYTES);
+  }
+
+  /** One value. */
+  public float get(int row, int column) {
+    return data.getAtIndex(ValueLayout.JAVA_FLOAT, (long) row * stride + column);
+  }
+
+  /** Sets one value. */
+  public void set(int row, int column, float value) {
+    data.setAtIndex(ValueLayout.JAVA_FLOAT, (long) row * stride + column, value);
+  }
+
+  /** The machine address of a row's first value. */
+  long address(int row) {
+    return data.address() + (long) row * stride * Float.BYTES;
+  }
+
+  /** Checks that the view has this width and at least this many rows. */
+  void require(String what, int width, int rows) {
+    if (this.width != width) {
+      throw new IllegalArgumentException(
+          what + " has rows of " + this.width + " values where " + width + " are needed");
+    }
+    if (rows < 0 || rows > count()) {
+      throw new IllegalArgumentException(
+          what + " has " + count() + " rows where " + rows + " are needed");
+    }
+  }
+}

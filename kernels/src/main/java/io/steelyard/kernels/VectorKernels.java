@@ -1,0 +1,239 @@
+package io.steelyard.kernels;
+
+import static io.steelyard.kernels.Lanes.COUNT;
+import static io.steelyard.kernels.ThreadTeam.share;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
+
+/** The portable fast tier: the JDK's Vector API over all threads. */
+final class VectorKernels implements Kernels {
+  private final ThreadTeam team;
+  private final VectorMatmul matmul;
+  private final Scratch shared = new Scratch();
+  private final Scratch[] own;
+
+  VectorKernels(ThreadTeam team) {
+    this.team = team;
+    matmul = new VectorMatmul(team);
+    own = new Scratch[team.threads()];
+    for (int i = 0; i < own.length; i++) {
+      own[i] = new Scratch();
+    }
+  }
+
+  @Override
+  public Tier tier() {
+    return Tier.VECTOR;
+  }
+
+  @Override
+  public String description() {
+    return "vector " + COUNT * Float.SIZE + "-bit";
+  }
+
+  @Override
+  public int threads() {
+    return team.threads();
+  }
+
+  @Override
+  public long scratchBytes() {
+    long bytes = shared.bytes() + matmul.scratchBytes();
+    for (Scratch scratch : own) {
+      bytes += scratch.bytes();
+    }
+    return bytes;
+  }
+
+  @Override
+  public Matrix prepare(List<Tensor> parts) {
+    return StackedMatrix.of(parts);
+  }
+
+  @Override
+  public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
+    Operands.embed(table, ids, from, tokens, out);
+    for (int token = 0; token < tokens; token++) {
+      long row = ids[from + token];
+      int p = 0;
+      while (row >= table.parts().get(p).rows()) {
+        row -= table.parts().get(p).rows();
+        p++;
+      }
+      Tensor part = table.parts().get(p);
+      long address = part.data().address() + row * part.rowBytes();
+      VectorDecode.run(part.type(), address, table.columns(), out.address(token));
+    }
+  }
+
+  @Override
+  public void matmul(Matrix weights, Rows x, Rows y, int tokens) {
+    Operands.matmul(weights, x, y, tokens);
+    matmul.multiply((StackedMatrix) weights, x, y, tokens);
+  }
+
+  /** An operator on single rows. */
+  @FunctionalInterface
+  private interface RowOperator {
+    void apply(int row);
+  }
+
+  /** Deals rows to threads; one or a few are not worth waking anybody. */
+  private void eachRow(int tokens, RowOperator operator) {
+    if (tokens <= VectorMatmul.FEW) {
+      for (int row = 0; row < tokens; row++) {
+        operator.apply(row);
+      }
+      return;
+    }
+    team.run(
+        (member, members) -> {
+          int end = share(tokens, member + 1, members);
+          for (int row = share(tokens, member, members); row < end; row++) {
+            operator.apply(row);
+          }
+        });
+  }
+
+  @Override
+  public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    Operands.rmsNorm(x, weight, y, tokens);
+    long w = weight.address(0);
+    eachRow(tokens, row -> rmsNorm(x.address(row), w, epsilon, y.address(row), x.width()));
+  }
+
+  private static void rmsNorm(long x, long weight, float epsilon, long y, int width) {
+    FloatVector sum = Lanes.broadcastOf(0);
+    int whole = width - width % COUNT;
+    for (int i = 0; i < whole; i += COUNT) {
+      FloatVector v = Lanes.load(x + 4L * i);
+      sum = v.fma(v, sum);
+    }
+    float squares = sum.reduceLanes(VectorOperators.ADD);
+    for (int i = whole; i < width; i++) {
+      squares += Lanes.scalar(x + 4L * i) * Lanes.scalar(x + 4L * i);
+    }
+    float scale = (float) (1 / Math.sqrt(squares / width + epsilon));
+    for (int i = 0; i < whole; i += COUNT) {
+      FloatVector v = Lanes.load(x + 4L * i).mul(scale).mul(Lanes.load(weight + 4L * i));
+      Lanes.store(y + 4L * i, v);
+    }
+    for (int i = whole; i < width; i++) {
+      Lanes.put(y + 4L * i, Lanes.scalar(x + 4L * i) * scale * Lanes.scalar(weight + 4L * i));
+    }
+  }
+
+  @Override
+  public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
+    Operands.rope(rope, angles, x, headDimension, tokens);
+    int pairs = rope.dimensions() / 2;
+    boolean interleaved = rope.layout() == Rope.Layout.INTERLEAVED;
+    eachRow(
+        tokens,
+        row -> {
+          long angle = angles.address(row);
+          for (int head = 0; head < x.width(); head += headDimension) {
+            long at = x.address(row) + 4L * head;
+            if (interleaved) {
+              rotate(at, 8, at + 4, 8, angle, pairs);
+            } else {
+              rotate(at, 4, at + 4L * pairs, 4, angle, pairs);
+            }
+          }
+        });
+  }
+
+  private static void rotate(
+      long first, int firstStep, long second, int secondStep, long angle, int pairs) {
+    for (int i = 0; i < pairs; i++) {
+      float cos = Lanes.scalar(angle + 4L * i);
+      float sin = Lanes.scalar(angle + 4L * (pairs + i));
+      float a = Lanes.scalar(first);
+      float b = Lanes.scalar(second);
+      Lanes.put(first, a * cos - b * sin);
+      Lanes.put(second, a * sin + b * cos);
+      first += firstStep;
+      second += secondStep;
+    }
+  }
+
+  @Override
+  public KeyValues keyValues(Arena arena, KeyValues.Shape shape) {
+    return new VectorCache(arena, shape);
+  }
+
+  @Override
+  public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
+    Operands.store(cache, keys, values, position, tokens);
+    VectorCache own = (VectorCache) cache;
+    eachRow(tokens, row -> own.store(position + row, keys.address(row), values.address(row)));
+  }
+
+  @Override
+  public void attention(
+      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
+    Operands.attention(queries, cache, position, out, tokens);
+    VectorCache vectors = (VectorCache) cache;
+    if (tokens <= VectorMatmul.FEW) {
+      VectorTokenAttention attention =
+          new VectorTokenAttention(vectors, queries, out, position, tokens, scale, shared, own);
+      team.run(attention::run);
+      attention.merge();
+    } else {
+      VectorPromptAttention attention =
+          new VectorPromptAttention(vectors, queries, out, position, tokens, scale, own);
+      team.run(attention::run);
+    }
+  }
+
+  @Override
+  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
+    Operands.elementwise(gate, up, out, tokens);
+    eachRow(
+        tokens,
+        row -> siluGate(gate.address(row), up.address(row), out.address(row), gate.width()));
+  }
+
+  private static void siluGate(long gate, long up, long out, int width) {
+    int whole = width - width % COUNT;
+    for (int i = 0; i < whole; i += COUNT) {
+      FloatVector g = Lanes.load(gate + 4L * i);
+      FloatVector sigmoid = g.div(Lanes.exp(g.neg()).add(1f));
+      Lanes.store(out + 4L * i, sigmoid.mul(Lanes.load(up + 4L * i)));
+    }
+    for (int i = whole; i < width; i++) {
+      float g = Lanes.scalar(gate + 4L * i);
+      float gated = (float) (g / (1 + Math.exp(-g)));
+      Lanes.put(out + 4L * i, gated * Lanes.scalar(up + 4L * i));
+    }
+  }
+
+  @Override
+  public void add(Rows x, Rows delta, int tokens) {
+    Operands.elementwise(x, delta, x, tokens);
+    eachRow(tokens, row -> add(x.address(row), delta.address(row), x.width()));
+  }
+
+  private static void add(long x, long delta, int width) {
+    int whole = width - width % COUNT;
+    for (int i = 0; i < whole; i += COUNT) {
+      Lanes.store(x + 4L * i, Lanes.load(x + 4L * i).add(Lanes.load(delta + 4L * i)));
+    }
+    for (int i = whole; i < width; i++) {
+      Lanes.put(x + 4L * i, Lanes.scalar(x + 4L * i) + Lanes.scalar(delta + 4L * i));
+    }
+  }
+
+  @Override
+  public void close() {
+    team.close();
+    matmul.close();
+    shared.close();
+    for (Scratch scratch : own) {
+      scratch.close();
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package io.steelyard.kernels;
+
+/**
+ * The gate to the vector tier. Nothing outside it touches a class of the incubator module, so a JVM
+ * without that module runs everything else.
+ */
+final class VectorTier {
+  private static final String MODULE = "jdk.incubator.vector";
+
+  private VectorTier() {}
+
+  static boolean available() {
+    return ModuleLayer.boot().findModule(MODULE).isPresent();
+  }
+
+  static Kernels create(int threads) {
+    if (!available()) {
+      throw new UnsupportedOperationException(
+          "the vector tier needs the JVM flag --add-modules=" + MODULE);
+    }
+    return new VectorKernels(new ThreadTeam(threads));
+  }
+}

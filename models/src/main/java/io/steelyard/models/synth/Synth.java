@@ -1,0 +1,246 @@
+package io.steelyard.models.synth;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.codec.Encoder;
+import io.steelyard.models.ModelException;
+import io.steelyard.models.ProgressListener;
+import io.steelyard.models.gguf.GgufWriter;
+import io.steelyard.models.gguf.Metadata;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * Writes random models. Equal shape, type and seed give equal bytes on every machine.
+ *
+ * <p>The weights are scaled so that a forward pass behaves like a trained model's: every matrix
+ * keeps the deviation of what it multiplies near one, attention scores have a deviation of about
+ * two, and logits one of about three, so that greedy choices are clear and differ from token to
+ * token. Embeddings are small beside what the layers add, or a tied output would repeat its input.
+ */
+public final class Synth {
+  /** Metadata key whose value {@code random} marks a model made here. */
+  public static final String WEIGHTS_KEY = "steelyard.weights";
+
+  /** The value of {@link #WEIGHTS_KEY}. */
+  public static final String RANDOM = "random";
+
+  private static final double SCORE_DEVIATION = 2;
+  private static final double LOGIT_DEVIATION = 3;
+  private static final double NORM_DEVIATION = 0.1;
+  private static final double BIAS_DEVIATION = 0.2;
+
+  private static final List<Shape> SHAPES =
+      List.of(
+          new Shape(
+              "llama-135m",
+              "SmolLM2-135M",
+              "llama",
+              30,
+              576,
+              9,
+              3,
+              1536,
+              49152,
+              8192,
+              100_000f,
+              1e-5f,
+              true,
+              false),
+          new Shape(
+              "llama-1b",
+              "Llama-3.2-1B",
+              "llama",
+              16,
+              2048,
+              32,
+              8,
+              8192,
+              128_256,
+              131_072,
+              500_000f,
+              1e-5f,
+              true,
+              false),
+          new Shape(
+              "qwen2-7b",
+              "Qwen2-7B",
+              "qwen2",
+              28,
+              3584,
+              28,
+              4,
+              18_944,
+              152_064,
+              32_768,
+              1_000_000f,
+              1e-6f,
+              false,
+              true));
+
+  private static final List<DataType> TYPES =
+      List.of(DataType.F16, DataType.BF16, DataType.Q8_0, DataType.Q4_0);
+
+  private Synth() {}
+
+  /** The shapes that have a name. */
+  public static List<Shape> shapes() {
+    return SHAPES;
+  }
+
+  /** The types that matrices can have. */
+  public static List<DataType> types() {
+    return TYPES;
+  }
+
+  /**
+   * A shape by its name.
+   *
+   * @throws ModelException listing the names if there is none such
+   */
+  public static Shape shapeOf(String name) {
+    return SHAPES.stream()
+        .filter(shape -> shape.name().equalsIgnoreCase(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new ModelException(
+                    "there is no shape '%s'; shapes are %s"
+                        .formatted(
+                            name,
+                            SHAPES.stream().map(Shape::name).collect(Collectors.joining(", ")))));
+  }
+
+  /**
+   * A matrix type by its name.
+   *
+   * @throws ModelException listing the names if there is none such
+   */
+  public static DataType typeOf(String name) {
+    return TYPES.stream()
+        .filter(type -> type.name().equalsIgnoreCase(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new ModelException(
+                    "a random model can't have type '%s'; types are %s"
+                        .formatted(
+                            name,
+                            TYPES.stream().map(Enum::name).collect(Collectors.joining(", ")))));
+  }
+
+  /**
+   * Writes a model. Matrices have the type asked for, norms and biases are F32.
+   *
+   * @param shape its shape
+   * @param type one that {@link Encoder} writes
+   * @param seed of all weights
+   * @param out where to
+   * @param listener hears bytes written
+   * @throws ModelException if the file can't be written
+   */
+  public static void write(
+      Shape shape, DataType type, long seed, Path out, ProgressListener listener) {
+    GgufWriter writer = new GgufWriter(new Metadata(out.toString(), metadata(shape, type, seed)));
+    new Tensors(writer, shape, type, seed).add();
+    writer.write(out, listener);
+  }
+
+  private static Map<String, Object> metadata(Shape shape, DataType type, long seed) {
+    Map<String, Object> metadata = new LinkedHashMap<>();
+    String prefix = shape.architecture() + ".";
+    metadata.put("general.architecture", shape.architecture());
+    metadata.put("general.type", "model");
+    metadata.put(
+        "general.name",
+        "Random weights, %s %s, seed %d".formatted(shape.name(), type.name(), seed));
+    metadata.put(WEIGHTS_KEY, RANDOM);
+    metadata.put("steelyard.shape", shape.name().toLowerCase(Locale.ROOT));
+    metadata.put("steelyard.seed", Long.toString(seed));
+    metadata.put(prefix + "block_count", shape.layers());
+    metadata.put(prefix + "context_length", shape.context());
+    metadata.put(prefix + "embedding_length", shape.hidden());
+    metadata.put(prefix + "feed_forward_length", shape.feedForward());
+    metadata.put(prefix + "attention.head_count", shape.heads());
+    metadata.put(prefix + "attention.head_count_kv", shape.keyValueHeads());
+    metadata.put(prefix + "attention.layer_norm_rms_epsilon", shape.epsilon());
+    metadata.put(prefix + "rope.freq_base", shape.ropeTheta());
+    metadata.put(prefix + "rope.dimension_count", shape.headSize());
+    metadata.put(prefix + "vocab_size", shape.vocabulary());
+    metadata.put("general.file_type", fileType(type));
+    metadata.put("general.quantization_version", 2);
+    metadata.putAll(new SyntheticTokenizer(shape.vocabulary()).metadata());
+    return metadata;
+  }
+
+  /** The number by which llama.cpp calls a file with mostly this type ({@code llama_ftype}). */
+  private static int fileType(DataType type) {
+    return switch (type) {
+      case F32 -> 0;
+      case F16 -> 1;
+      case Q4_0 -> 2;
+      case Q4_1 -> 3;
+      case Q8_0 -> 7;
+      case Q4_K -> 15;
+      case Q5_K -> 17;
+      case Q6_K -> 18;
+      case BF16 -> 32;
+    };
+  }
+
+  private record Tensors(GgufWriter writer, Shape shape, DataType type, long seed) {
+
+    void add() {
+      int hidden = shape.hidden();
+      int keyValue = shape.keyValueWidth();
+      matrix("token_embd", hidden, shape.vocabulary(), 1);
+      for (int layer = 0; layer < shape.layers(); layer++) {
+        String block = "blk." + layer + ".";
+        norm(block + "attn_norm", 1);
+        matrix(block + "attn_q", hidden, hidden, SCORE_DEVIATION);
+        matrix(block + "attn_k", hidden, keyValue, 1);
+        matrix(block + "attn_v", hidden, keyValue, 1);
+        if (shape.biases()) {
+          bias(block + "attn_q", hidden);
+          bias(block + "attn_k", keyValue);
+          bias(block + "attn_v", keyValue);
+        }
+        matrix(block + "attn_output", hidden, hidden, 1);
+        norm(block + "ffn_norm", 1);
+        matrix(block + "ffn_gate", hidden, shape.feedForward(), 1);
+        matrix(block + "ffn_up", hidden, shape.feedForward(), 1);
+        matrix(block + "ffn_down", shape.feedForward(), hidden, 1);
+      }
+      norm("output_norm", LOGIT_DEVIATION);
+      if (!shape.tied()) {
+        matrix("output", hidden, shape.vocabulary(), 1);
+      }
+    }
+
+    /** A matrix that gives vectors of unit deviation the one that is asked for. */
+    private void matrix(String name, int columns, int rows, double deviation) {
+      tensor(name + ".weight", type, 0, deviation / Math.sqrt(columns), columns, rows);
+    }
+
+    private void norm(String name, double mean) {
+      tensor(name + ".weight", DataType.F32, mean, NORM_DEVIATION * mean, shape.hidden());
+    }
+
+    private void bias(String name, int size) {
+      tensor(name + ".bias", DataType.F32, 0, BIAS_DEVIATION, size);
+    }
+
+    private void tensor(
+        String name, DataType type, double mean, double deviation, int... dimensions) {
+      writer.add(
+          name,
+          type,
+          Arrays.stream(dimensions).asLongStream().toArray(),
+          new RandomWeights(type, seed, name, mean, deviation));
+    }
+  }
+}
