@@ -19,7 +19,10 @@ public final class WarmUp {
   /** A trend is believed when chance alone would show it in one series of six. */
   private static final double TREND_CHANCE = 1.0 / 6 + 1e-12;
 
-  private static final int SHORTEST_WINDOW = 3;
+  /** With fewer iterations nothing is settled. */
+  public static final int LEAST_ITERATIONS = 3;
+
+  private static final int SHORTEST_WINDOW = LEAST_ITERATIONS;
   private static final int NOISY_WINDOW = 8;
   private static final int LONGEST_WINDOW = 40;
 

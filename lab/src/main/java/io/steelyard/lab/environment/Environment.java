@@ -102,7 +102,9 @@ public final class Environment {
     try {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-      String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+      String output =
+          new String(
+              process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
       return process.waitFor(5, TimeUnit.SECONDS) && process.exitValue() == 0 ? output.strip() : "";
     } catch (IOException e) {
       return ""; // no git here: the run is then from no known commit
@@ -115,7 +117,8 @@ public final class Environment {
   private static List<String> caches() {
     List<String> caches = new ArrayList<>();
     try (Stream<Path> indexes = Files.list(CPU.resolve("cpu0/cache"))) {
-      for (Path index : indexes.filter(p -> p.getFileName().toString().startsWith("index")).sorted().toList()) {
+      for (Path index :
+          indexes.filter(p -> p.getFileName().toString().startsWith("index")).sorted().toList()) {
         caches.add(
             "L%s %s %s"
                 .formatted(

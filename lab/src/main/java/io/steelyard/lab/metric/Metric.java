@@ -37,7 +37,7 @@ public sealed interface Metric
     Study.Shape shape = study.shape();
     Workload start = Workload.start(shape.prompt(), shape.generate(), shape.depth());
     return study.metrics().stream()
-        .map(
+        .<Metric>map(
             name ->
                 switch (name) {
                   case "prefill" ->

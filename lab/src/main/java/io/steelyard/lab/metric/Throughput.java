@@ -7,7 +7,10 @@ import io.steelyard.stats.Sample;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** Tokens a second: total tokens over total time, since a mean of rates would favour the fast trials. */
+/**
+ * Tokens a second: total tokens over total time, since a mean of rates would favour the fast
+ * trials.
+ */
 final class Throughput {
   private Throughput() {}
 

@@ -14,8 +14,8 @@ import java.util.List;
  * @param kldMean mean of KL(oracle ‖ engine), in nats
  * @param kldP99 its 99th percentile
  * @param top1 share of positions with the same most likely token (ties: lowest id)
- * @param rmsDeltaP root mean square, over positions, of the change in the probability of the oracle's
- *     most likely token
+ * @param rmsDeltaP root mean square, over positions, of the change in the probability of the
+ *     oracle's most likely token
  * @param maxAbs largest difference of a logit
  */
 public record LogitsComparison(
@@ -56,8 +56,12 @@ public record LogitsComparison(
       long rowBytes = 4L * vocabulary;
       if (oracle.byteSize() != engine.byteSize() || oracle.byteSize() % rowBytes != 0) {
         throw new IllegalArgumentException(
-            "logits of " + engine.byteSize() + " bytes against " + oracle.byteSize()
-                + " bytes of the oracle's, with rows of " + rowBytes);
+            "logits of "
+                + engine.byteSize()
+                + " bytes against "
+                + oracle.byteSize()
+                + " bytes of the oracle's, with rows of "
+                + rowBytes);
       }
       for (long offset = 0; offset < oracle.byteSize(); offset += rowBytes) {
         addRow(oracle, engine, offset);

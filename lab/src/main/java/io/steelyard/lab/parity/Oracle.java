@@ -32,9 +32,9 @@ import java.util.stream.Stream;
 
 /**
  * What every engine is held against: Steelyard's own reference tier, scalar with double
- * accumulation and a float32 KV cache. For models over {@value #LARGE} weights it is the vector tier,
- * itself held against the reference tier on {@value #CHECKED_POSITIONS} positions. Its results are
- * kept by model checksum and by the build of the engine that made them.
+ * accumulation and a float32 KV cache. For models over {@value #LARGE} weights it is the vector
+ * tier, itself held against the reference tier on {@value #CHECKED_POSITIONS} positions. Its
+ * results are kept by model checksum and by the build of the engine that made them.
  *
  * @param directory where the logits lie: {@code logits-N.f32} for the N-th parity text
  * @param results everything else
@@ -114,14 +114,14 @@ public record Oracle(Path directory, Results results) {
       if (Files.exists(file)) {
         return new Oracle(directory, Json.read(Files.readString(file), Results.class));
       }
-      return compute(study, workers, worker, directory, listener);
+      return compute(workers, worker, directory, listener);
     } catch (IOException e) {
       throw new RunException("can't keep the oracle's results: " + e.getMessage(), e);
     }
   }
 
   private static Oracle compute(
-      Study study, Workers workers, WorkerProcess first, Path directory, RunListener listener)
+      Workers workers, WorkerProcess first, Path directory, RunListener listener)
       throws IOException, WorkerException {
     Files.createDirectories(directory.getParent());
     Path scratch = Files.createTempDirectory(directory.getParent(), "computing-");
@@ -177,7 +177,9 @@ public record Oracle(Path directory, Results results) {
     int vocabulary = 0;
     for (int i = 0; i < parity.size(); i++) {
       listener.progress(
-          "oracle", (i + 0.5) / (parity.size() + 1), "logits of text " + (i + 1) + " (" + tier + ")");
+          "oracle",
+          (i + 0.5) / (parity.size() + 1),
+          "logits of text " + (i + 1) + " (" + tier + ")");
       try (FloatRows rows = worker.logits(parity.get(i)).value();
           FileChannel out =
               FileChannel.open(
@@ -199,8 +201,8 @@ public record Oracle(Path directory, Results results) {
         tier, vocabulary, cases, prompts, parity, generated.ids(), generated.margins());
   }
 
-  private static void checkAgainstReference(
-      Workers workers, Results results, RunListener listener) throws IOException, WorkerException {
+  private static void checkAgainstReference(Workers workers, Results results, RunListener listener)
+      throws IOException, WorkerException {
     listener.progress("oracle", 0.9, "checking it against the reference tier");
     int[] ids = Arrays.copyOf(results.parity().getFirst(), CHECKED_POSITIONS);
     try (WorkerProcess reference = workers.start("oracle", ENGINE);

@@ -62,7 +62,11 @@ public final class ParityJudge {
     int[] ids = engine.generated();
     if (ids.length != oracle.generated().length) {
       failures.add(
-          "it generated " + ids.length + " tokens where " + oracle.generated().length + " were asked for");
+          "it generated "
+              + ids.length
+              + " tokens where "
+              + oracle.generated().length
+              + " were asked for");
       return;
     }
     for (int i = 0; i < ids.length; i++) {

@@ -11,8 +11,8 @@ import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.text.Texts;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineInfo;
-import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.FloatRows;
+import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
@@ -69,7 +69,8 @@ public final class ParityRun {
       Files.move(part, cached, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
       return result;
     } catch (IOException e) {
-      throw new RunException("can't keep what parity found for " + label + ": " + e.getMessage(), e);
+      throw new RunException(
+          "can't keep what parity found for " + label + ": " + e.getMessage(), e);
     }
   }
 
@@ -102,7 +103,9 @@ public final class ParityRun {
         List<Output> given = new ArrayList<>();
         for (int prompt = 0; prompt < prompts.count(); prompt++) {
           listener.progress(
-              "parity", 0.2 + 0.8 * done++ / calls, label + ": " + workload.name() + " on every prompt");
+              "parity",
+              0.2 + 0.8 * done++ / calls,
+              label + ": " + workload.name() + " on every prompt");
           TimedCall call = TimedCall.of(worker, workload, prompts, prompt, true);
           given.add(call.output());
           estimates.put(workload.name(), call.outsideNanos());

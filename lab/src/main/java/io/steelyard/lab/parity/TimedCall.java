@@ -57,8 +57,7 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
       case DECODE -> {
         Timed<DecodeReport> timed =
             worker.decode(
-                DecodeRequest.greedy(
-                    prompts.ids(workload, prompt), workload.generate(), margins),
+                DecodeRequest.greedy(prompts.ids(workload, prompt), workload.generate(), margins),
                 TokenListener.NONE);
         long[] nanos = timed.value().nanos();
         yield new TimedCall(

@@ -46,8 +46,7 @@ public final class BlockLoop {
     this.workers = workers;
     this.journal = journal;
     this.parity = parity;
-    this.cells =
-        study.cells().stream().filter(cell -> parity.containsKey(cell.label())).toList();
+    this.cells = study.cells().stream().filter(cell -> parity.containsKey(cell.label())).toList();
     this.forks = new ForkRunner(study, workers, prompts, journal);
     this.listener = listener;
   }

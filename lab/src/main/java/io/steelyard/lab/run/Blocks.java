@@ -13,8 +13,8 @@ import java.util.TreeMap;
 
 /**
  * A journal read back as blocks. Of a block that was measured more than once, the first undisturbed
- * attempt counts, or else the last; processes that an interruption cut short stay in the journal and
- * count for nothing.
+ * attempt counts, or else the last; processes that an interruption cut short stay in the journal
+ * and count for nothing.
  */
 public final class Blocks {
   /**
@@ -75,13 +75,14 @@ public final class Blocks {
       switch (entry) {
         case Entry.ForkStart start -> starts.put(new Key(start.cell(), start.fork()), start);
         case Entry.Call call ->
-            calls.computeIfAbsent(new Key(call.cell(), call.fork()), k -> new ArrayList<>()).add(call);
+            calls
+                .computeIfAbsent(new Key(call.cell(), call.fork()), k -> new ArrayList<>())
+                .add(call);
         case Entry.ForkEnd end -> {
           Key key = new Key(end.cell(), end.fork());
           // A process that died before its load has no start; it can only have failed.
           forks.put(
-              end.cell(),
-              new ForkRecord(starts.get(key), calls.getOrDefault(key, List.of()), end));
+              end.cell(), new ForkRecord(starts.get(key), calls.getOrDefault(key, List.of()), end));
         }
         case Entry.BlockStart start -> {}
         case Entry.BlockEnd end -> {}

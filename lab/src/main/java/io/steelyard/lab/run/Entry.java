@@ -32,12 +32,7 @@ public sealed interface Entry {
    * @param bandwidthNanos the sentinel's time of its bandwidth kernel
    */
   record BlockStart(
-      int block,
-      int attempt,
-      String at,
-      List<String> order,
-      long computeNanos,
-      long bandwidthNanos)
+      int block, int attempt, String at, List<String> order, long computeNanos, long bandwidthNanos)
       implements Entry {}
 
   /**

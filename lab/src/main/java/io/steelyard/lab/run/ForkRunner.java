@@ -21,7 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** One fresh process of one cell: start, load, warm up, trials, close; every step in the journal. */
+/**
+ * One fresh process of one cell: start, load, warm up, trials, close; every step in the journal.
+ */
 final class ForkRunner {
   /** Compilation under this share of the last warm-up calls' time counts as none. */
   private static final double COMPILING = 0.01;
@@ -106,8 +108,18 @@ final class ForkRunner {
     private void start(WorkerProcess worker) throws WorkerException, IOException {
       Workload workload = place.cell.workload();
       call(worker, workload, Role.FIRST, 0, promptOf(0));
-      call(worker, Workload.prefill(workload.prompt(), workload.depth()), Role.WARM_UP, 0, promptOf(0));
-      call(worker, Workload.decode(workload.generate(), workload.depth()), Role.WARM_UP, 1, promptOf(0));
+      call(
+          worker,
+          Workload.prefill(workload.prompt(), workload.depth()),
+          Role.WARM_UP,
+          0,
+          promptOf(0));
+      call(
+          worker,
+          Workload.decode(workload.generate(), workload.depth()),
+          Role.WARM_UP,
+          1,
+          promptOf(0));
     }
 
     /** A trial is warmed with itself: the same calls, until they settle or the cap is reached. */
@@ -171,7 +183,7 @@ final class ForkRunner {
               timed.outsideNanos(),
               sinceStart,
               outputs == null || timed.matches(outputs.get(prompt)),
-              worker.compileNanos() - compiledBefore,
+              compiledBefore == 0 ? 0 : worker.compileNanos() - compiledBefore,
               spent.stealShare(),
               spent.minorFaults() + spent.majorFaults(),
               spent.voluntarySwitches() + spent.involuntarySwitches());

@@ -106,7 +106,10 @@ public final class Journal implements AutoCloseable {
         entries.add(Json.read(line, Entry.class));
       } catch (JacksonException e) {
         throw new RunException(
-            file + " line " + (entries.size() + 1) + " is not an entry of this version: "
+            file
+                + " line "
+                + (entries.size() + 1)
+                + " is not an entry of this version: "
                 + e.getOriginalMessage(),
             e);
       }

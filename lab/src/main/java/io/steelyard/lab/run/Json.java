@@ -6,7 +6,10 @@ import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** How records are written: snake_case, every field present, unknown fields of later versions ignored. */
+/**
+ * How records are written: snake_case, every field present, unknown fields of later versions
+ * ignored.
+ */
 public final class Json {
   private static final JsonMapper MAPPER =
       JsonMapper.builder()

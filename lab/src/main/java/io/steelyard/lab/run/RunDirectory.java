@@ -12,14 +12,15 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Map;
 import tools.jackson.core.JacksonException;
 
 /**
  * One run on disk: {@code plan.json}, {@code environment.json}, {@code parity.json}, {@code
- * trials.jsonl}, {@code summary.json}, the reports, and what the engines said on stderr under {@code
- * stderr/}. Held by one process at a time.
+ * trials.jsonl}, {@code summary.json}, the reports, and what the engines said on stderr under
+ * {@code stderr/}. Held by one process at a time.
  */
 public final class RunDirectory implements AutoCloseable {
   private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyy-MM-dd_HHmmss");
@@ -39,7 +40,8 @@ public final class RunDirectory implements AutoCloseable {
    * @throws RunException if it can't be written
    */
   public static RunDirectory create(Path parent, String title, Study study) {
-    String name = STAMP.format(LocalDateTime.now()) + "-" + title.replaceAll("[^A-Za-z0-9._-]+", "-");
+    String name =
+        STAMP.format(LocalDateTime.now(ZoneId.systemDefault())) + "-" + title.replaceAll("[^A-Za-z0-9._-]+", "-");
     try {
       Files.createDirectories(parent);
       Path path = parent.resolve(name);
@@ -72,7 +74,11 @@ public final class RunDirectory implements AutoCloseable {
       }
     }
     throw new RunException(
-        "there is no run '" + run + "' here or under " + parent + ": a run is a folder with a plan.json");
+        "there is no run '"
+            + run
+            + "' here or under "
+            + parent
+            + ": a run is a folder with a plan.json");
   }
 
   private static boolean createdNew(Path path) throws IOException {
@@ -86,8 +92,7 @@ public final class RunDirectory implements AutoCloseable {
 
   private static RunDirectory lock(Path path) throws IOException {
     FileChannel channel =
-        FileChannel.open(
-            path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     FileLock lock;
     try {
       lock = channel.tryLock();

@@ -18,7 +18,9 @@ public final class RunException extends RuntimeException {
 
   static RunException unwritable(Path file, IOException e) {
     String reason =
-        e instanceof FileSystemException f && f.getReason() != null ? f.getReason() : e.getMessage();
+        e instanceof FileSystemException f && f.getReason() != null
+            ? f.getReason()
+            : e.getMessage();
     return new RunException(
         "can't write "
             + file

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Watches whether the machine is still the one that the run began on: a fixed amount of computing and
- * of memory traffic, timed by a small worker of its own before each block.
+ * Watches whether the machine is still the one that the run began on: a fixed amount of computing
+ * and of memory traffic, timed by a small worker of its own before each block.
  */
 final class Sentinel {
   /** A block is disturbed where a sentinel time is further than this from the run's median. */
@@ -52,7 +52,8 @@ final class Sentinel {
       return "";
     }
     double compute =
-        block.computeNanos() / median(all.stream().mapToLong(Entry.BlockStart::computeNanos).toArray());
+        block.computeNanos()
+            / median(all.stream().mapToLong(Entry.BlockStart::computeNanos).toArray());
     double bandwidth =
         block.bandwidthNanos()
             / median(all.stream().mapToLong(Entry.BlockStart::bandwidthNanos).toArray());
@@ -68,8 +69,6 @@ final class Sentinel {
   private static double median(long[] values) {
     Arrays.sort(values);
     int middle = values.length / 2;
-    return values.length % 2 == 1
-        ? values[middle]
-        : (values[middle - 1] + values[middle]) / 2.0;
+    return values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2.0;
   }
 }

@@ -68,8 +68,7 @@ public final class StudyRun {
     Oracle oracle = Oracle.of(study, workers, cache, listener);
     Map<String, EngineParity> engines = new LinkedHashMap<>();
     List<Summary.Parity> judged = judge(workers, oracle, engines);
-    List<Summary.FairnessLine> fairness =
-        FairnessSheet.of(study, List.copyOf(engines.values()));
+    List<Summary.FairnessLine> fairness = FairnessSheet.of(study, List.copyOf(engines.values()));
     directory.write("parity.json", Json.pretty(judged));
 
     Map<String, EngineParity> passed = new LinkedHashMap<>(engines);
@@ -149,7 +148,9 @@ public final class StudyRun {
       return Files.createTempDirectory("steelyard-");
     } catch (IOException e) {
       throw new RunException(
-          "can't make a temporary folder under " + System.getProperty("java.io.tmpdir") + ": make"
+          "can't make a temporary folder under "
+              + System.getProperty("java.io.tmpdir")
+              + ": make"
               + " room there or point java.io.tmpdir elsewhere",
           e);
     }

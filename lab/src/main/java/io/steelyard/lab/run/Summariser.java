@@ -123,9 +123,11 @@ public final class Summariser {
       Sample b = metric.sample(List.copyOf(other.values()));
       interval = Intervals.ratio(a, b, metric.higherIsBetter(), study.design().seed());
       for (Map.Entry<String, Sample> side : Map.of(label, a, study.baseline(), b).entrySet()) {
-        double variation = side.getValue().forks() < 2 ? 0 : side.getValue().variationBetweenForks();
+        double variation =
+            side.getValue().forks() < 2 ? 0 : side.getValue().variationBetweenForks();
         if (variation > NOISY) {
-          notes.add("%s varies by %.0f %% between processes".formatted(side.getKey(), 100 * variation));
+          notes.add(
+              "%s varies by %.0f %% between processes".formatted(side.getKey(), 100 * variation));
         }
       }
     }
@@ -161,8 +163,7 @@ public final class Summariser {
           .forEach(p -> obstacles.add(side + " failed parity"));
     }
     if (engines.containsKey(label) && engines.containsKey(study.baseline())) {
-      List<String> lines =
-          FairnessSheet.unexplained(study, fairness, label, study.baseline());
+      List<String> lines = FairnessSheet.unexplained(study, fairness, label, study.baseline());
       if (!lines.isEmpty()) {
         obstacles.add("different: " + String.join(", ", lines));
       }

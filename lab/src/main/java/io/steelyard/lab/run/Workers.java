@@ -55,8 +55,7 @@ public final class Workers {
    * @param options the engine's options; {@code threads}, {@code context}, {@code kv} and {@code
    *     flash} stand for the study's settings, the others are the engine's own
    */
-  public LoadReport load(WorkerProcess worker, Map<String, String> options)
-      throws WorkerException {
+  public LoadReport load(WorkerProcess worker, Map<String, String> options) throws WorkerException {
     return worker.load(request(options)).value();
   }
 

@@ -1,2 +1,5 @@
-/** Executing a plan: the journal of trials, the run directory, the block loop and what is derived from it. */
+/**
+ * Executing a plan: the journal of trials, the run directory, the block loop and what is derived
+ * from it.
+ */
 package io.steelyard.lab.run;

@@ -14,7 +14,8 @@ import java.util.Set;
  * @param model the model
  * @param engines the engines by label, in the order given
  * @param baseline the label that the others are compared with; empty where nothing is compared
- * @param metrics names of what to measure: {@code prefill, decode, coldstart, load, memory, forward}
+ * @param metrics names of what to measure: {@code prefill, decode, coldstart, load, memory,
+ *     forward}
  * @param shape lengths of prompts and generations
  * @param settings what every engine is told
  * @param design how much is measured

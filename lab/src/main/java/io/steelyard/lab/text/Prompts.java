@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The token ids of every timed call: the same for all labels, a different prompt for each trial of a
- * block.
+ * The token ids of every timed call: the same for all labels, a different prompt for each trial of
+ * a block.
  *
  * @param texts token ids of the eight texts
  */

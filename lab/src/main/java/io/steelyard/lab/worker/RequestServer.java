@@ -11,8 +11,11 @@ import io.steelyard.lab.worker.Wire.TokenizeRequest;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Serves requests with one engine: a line in, an answer out. Whatever goes wrong in a call becomes
@@ -29,6 +32,7 @@ final class RequestServer {
   private final OutputStream out;
   private Optional<Engine> engine = Optional.empty();
   private Optional<LoadReport.Settings> loaded = Optional.empty();
+  private int timedCalls;
 
   RequestServer(EngineSource source, OutputStream out) {
     this.source = source;
@@ -50,7 +54,8 @@ final class RequestServer {
       id = Wire.id(message);
       Request request = Wire.parseRequest(message);
       call = request.call();
-      answer = Wire.ok(id, serve(request));
+      Record result = serve(request);
+      answer = Wire.ok(id, result, compileNanos(call));
     } catch (WireException e) {
       answer = Wire.refusal(id, Kind.BAD_REQUEST, e.getMessage());
     } catch (EngineException e) {
@@ -120,6 +125,21 @@ final class RequestServer {
       }
       default -> throw EngineException.unsupported(shorten(request.call()));
     };
+  }
+
+  /**
+   * What the runtime has compiled so far, told from the second timed call on: asking for it the first
+   * time loads the management classes, which no cold start should pay for.
+   */
+  private long compileNanos(String call) {
+    boolean timed = call.equals("prefill") || call.equals("decode") || call.equals("forward");
+    if (!timed || timedCalls++ == 0) {
+      return 0;
+    }
+    CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
+    return compiler != null && compiler.isCompilationTimeMonitoringSupported()
+        ? TimeUnit.MILLISECONDS.toNanos(compiler.getTotalCompilationTime())
+        : 0;
   }
 
   private Engine engine() throws EngineException {

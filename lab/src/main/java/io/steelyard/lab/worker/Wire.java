@@ -28,8 +28,13 @@ final class Wire {
   sealed interface Answer {
     long id();
 
-    /** The call was served. */
-    record Ok(long id, Map<String, Object> result) implements Answer {}
+    /**
+     * The call was served.
+     *
+     * @param compileNanos time that the worker's runtime has compiled since its start; 0 where it
+     *     does not tell
+     */
+    record Ok(long id, Map<String, Object> result, long compileNanos) implements Answer {}
 
     /** The call was refused. */
     record Refusal(long id, EngineException.Kind kind, String message) implements Answer {}
@@ -69,7 +74,8 @@ final class Wire {
         });
   }
 
-  static byte[] ok(long id, Record result) {
+  /** The answer to a call that was served; {@code compileNanos} 0 is left out. */
+  static byte[] ok(long id, Record result, long compileNanos) {
     return Json.line(
         out -> {
           out.writeNumberProperty("id", id);
@@ -77,6 +83,9 @@ final class Wire {
           out.writeStartObject();
           RecordCodec.writeMembers(out, result);
           out.writeEndObject();
+          if (compileNanos > 0) {
+            out.writeNumberProperty("compile_nanos", compileNanos);
+          }
         });
   }
 
@@ -114,7 +123,8 @@ final class Wire {
     Map<String, Object> message = Json.parse(line);
     long id = id(message);
     if (message.get("ok") instanceof Map<?, ?>) {
-      return new Answer.Ok(id, members(message, "ok"));
+      long compileNanos = message.get("compile_nanos") instanceof Long nanos ? nanos : 0;
+      return new Answer.Ok(id, members(message, "ok"), Math.max(0, compileNanos));
     }
     if (message.get("error") instanceof Map<?, ?>) {
       Map<String, Object> error = members(message, "error");

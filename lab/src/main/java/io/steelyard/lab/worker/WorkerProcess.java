@@ -34,6 +34,7 @@ public final class WorkerProcess implements AutoCloseable {
   private EngineInfo info;
   private long readyNanos;
   private long lastId;
+  private long compileNanos;
 
   private WorkerProcess(
       ProcessGroup group, WorkerChannel channel, Path scratch, Timeouts timeouts) {
@@ -92,6 +93,11 @@ public final class WorkerProcess implements AutoCloseable {
   /** {@link System#nanoTime} when the answer to {@code hello} had arrived. */
   public long readyNanos() {
     return readyNanos;
+  }
+
+  /** Time that the worker's runtime has compiled, as far as it has told; 0 where it does not. */
+  public long compileNanos() {
+    return compileNanos;
   }
 
   /** Whether the process still runs. */
@@ -252,6 +258,7 @@ public final class WorkerProcess implements AutoCloseable {
           case Answer.Refusal refusal ->
               throw new WorkerException(refusal.kind(), refusal.message());
           case Answer.Ok ok -> {
+            compileNanos = Math.max(compileNanos, ok.compileNanos());
             R value = result(call, result, ok.result(), line);
             if (readyNanos == 0) {
               readyNanos = line.arrivedNanos();
