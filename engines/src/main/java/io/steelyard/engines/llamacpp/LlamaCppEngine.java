@@ -1,0 +1,341 @@
+package io.steelyard.engines.llamacpp;
+
+import io.steelyard.engines.llamacpp.LlamaCppOptions.Flash;
+import io.steelyard.lab.worker.DecodeReport;
+import io.steelyard.lab.worker.DecodeRequest;
+import io.steelyard.lab.worker.Engine;
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.EngineException.Kind;
+import io.steelyard.lab.worker.EngineInfo;
+import io.steelyard.lab.worker.ForwardReport;
+import io.steelyard.lab.worker.ForwardRequest;
+import io.steelyard.lab.worker.LoadReport;
+import io.steelyard.lab.worker.LoadRequest;
+import io.steelyard.lab.worker.MemoryReport;
+import io.steelyard.lab.worker.PrefillReport;
+import io.steelyard.lab.worker.PrefillRequest;
+import io.steelyard.lab.worker.RowSink;
+import io.steelyard.lab.worker.TokenListener;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.zip.CRC32;
+
+/**
+ * llama.cpp as an engine of the worker protocol.
+ *
+ * <p>Every request is checked before it reaches llama.cpp, which ends the process on ids or lengths
+ * out of range. Tokens before the timed ones are computed in one go and kept: a second request with
+ * the same ones finds the cache exactly as the first did, so that its numbers are the same too.
+ */
+public final class LlamaCppEngine implements Engine {
+  /** Rows of logits computed at once: enough to use the threads, few enough to bound memory. */
+  private static final int LOGIT_ROWS = 64;
+
+  private static final int MOST_SEQUENCES = 256;
+
+  private final LlamaCppInstaller installer;
+  private Optional<LoadedLibrary> loaded = Optional.empty();
+  private Optional<Session> session = Optional.empty();
+
+  /** An engine that uses the libraries installed for this user. */
+  public LlamaCppEngine() {
+    this(LlamaCppInstaller.ofEnvironment());
+  }
+
+  LlamaCppEngine(LlamaCppInstaller installer) {
+    this.installer = installer;
+  }
+
+  /** A loaded model; {@code prefix} is what the cache holds from one go. */
+  private static final class Session {
+    final LlamaCppOptions options;
+    final LlamaModel model;
+    final LlamaContext context;
+    final LogitRow row;
+    int[] prefix = new int[0];
+    Map<String, Long> bytes = Map.of();
+
+    Session(LlamaCppOptions options, LlamaModel model, LlamaContext context) {
+      this.options = options;
+      this.model = model;
+      this.context = context;
+      this.row = new LogitRow(model.vocabulary());
+    }
+  }
+
+  @Override
+  public EngineInfo hello() throws EngineException {
+    LoadedLibrary library = library();
+    return new EngineInfo(
+        LlamaCppProvider.NAME,
+        LlamaCppRelease.VERSION,
+        library.variant(),
+        library.libraries(),
+        List.of("any type of a GGUF file"),
+        List.of("forward"),
+        true,
+        library.build());
+  }
+
+  @Override
+  public LoadReport load(LoadRequest request) throws EngineException {
+    LlamaCppOptions options = LlamaCppOptions.of(request);
+    LoadedLibrary loadedLibrary = library();
+    LlamaCppLibrary library = loadedLibrary.library();
+    unload();
+    library.log().clear();
+    Path file = Path.of(request.model());
+    long start = System.nanoTime();
+    LlamaModel model = LlamaModel.load(library, file, options);
+    long modelReady = System.nanoTime();
+    LlamaContext context;
+    try {
+      SystemFacts.checkMemory(options.context(), model.cacheBytesPerToken(options.kv()));
+      context = new LlamaContext(library, model, options, options.context(), 1, LOGIT_ROWS);
+    } catch (EngineException e) {
+      model.close();
+      throw e;
+    }
+    long contextReady = System.nanoTime();
+    Session opened = new Session(options, model, context);
+    session = Optional.of(opened);
+    if (!context.hasMemory()) {
+      unload();
+      throw new EngineException(
+          Kind.BAD_MODEL, file + " is a model without a KV cache; llamacpp runs decoders only");
+    }
+    opened.bytes = bytes(library.log());
+    Map<String, Long> phases = new LinkedHashMap<>();
+    phases.put("library", loadedLibrary.nanos());
+    phases.put("load", modelReady - start);
+    phases.put("context", contextReady - modelReady);
+    return new LoadReport(
+        phases, opened.bytes, loadedLibrary.libraries(), settings(opened, library.log(), file));
+  }
+
+  @Override
+  public int[] tokenize(String text, boolean parseSpecial) throws EngineException {
+    return session().model.tokenize(text, parseSpecial);
+  }
+
+  @Override
+  public void logits(int[] ids, RowSink out) throws EngineException, IOException {
+    Session s = session();
+    check(s, ids, ids.length);
+    reset();
+    int chunk = Math.min(LOGIT_ROWS, s.context.batchLimit());
+    try {
+      for (int start = 0; start < ids.length; start += chunk) {
+        int end = Math.min(ids.length, start + chunk);
+        s.context.appendForAll(ids, start, end);
+        for (int i = 0; i < end - start; i++) {
+          out.row(s.context.logits(i));
+        }
+      }
+    } finally {
+      s.context.clear();
+    }
+  }
+
+  @Override
+  public PrefillReport prefill(PrefillRequest request) throws EngineException {
+    Session s = session();
+    int[] ids = request.ids();
+    check(s, ids, ids.length);
+    if (request.depth() < 0 || request.depth() >= ids.length) {
+      throw bad(
+          "the depth must leave something to time: 0 to %d for %d ids, not %d"
+              .formatted(ids.length - 1, ids.length, request.depth()));
+    }
+    prepare(s, ids, request.depth());
+    long start = System.nanoTime();
+    MemorySegment logits = s.context.appendForLast(ids, request.depth(), ids.length);
+    long nanos = System.nanoTime() - start;
+    return new PrefillReport(nanos, s.row.argmax(logits));
+  }
+
+  @Override
+  public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
+    Session s = session();
+    int[] prompt = request.ids();
+    if (request.tokens() < 1) {
+      throw bad("the number of tokens to generate must be at least 1, not " + request.tokens());
+    }
+    check(s, prompt, (long) prompt.length - 1 + request.tokens());
+    TokenChooser chooser = TokenChooser.of(request.sampling(), s.row);
+    prepare(s, prompt, prompt.length - 1);
+    int[] ids = new int[request.tokens()];
+    long[] nanos = new long[request.tokens()];
+    float[] margins = new float[request.margins() ? request.tokens() : 0];
+    int input = prompt[prompt.length - 1];
+    int count = 0;
+    long start = System.nanoTime();
+    while (count < ids.length) {
+      MemorySegment logits = s.context.append(input);
+      input = chooser.choose(logits);
+      nanos[count] = System.nanoTime() - start;
+      ids[count] = input;
+      if (request.margins()) {
+        margins[count] = s.row.margin(logits);
+      }
+      count++;
+      if (request.stream()) {
+        listener.token(input);
+      }
+      if (request.stop().contains(input)) {
+        break;
+      }
+    }
+    return new DecodeReport(
+        Arrays.copyOf(ids, count),
+        Arrays.copyOf(nanos, count),
+        Arrays.copyOf(margins, request.margins() ? count : 0));
+  }
+
+  @Override
+  public ForwardReport forward(ForwardRequest request) throws EngineException {
+    Session s = session();
+    int[][] ids = request.ids();
+    if (ids.length < 1 || ids.length > MOST_SEQUENCES) {
+      throw bad(
+          "a forward pass takes 1 to %d sequences, not %d".formatted(MOST_SEQUENCES, ids.length));
+    }
+    for (int[] sequence : ids) {
+      if (sequence.length != ids[0].length) {
+        throw bad("the sequences of a forward pass must be equally long");
+      }
+      check(s, sequence, sequence.length);
+    }
+    long tokens = (long) ids.length * (ids[0].length + 256);
+    SystemFacts.checkMemory(tokens, s.model.cacheBytesPerToken(s.options.kv()));
+    CRC32 checksum = new CRC32();
+    byte[] best = new byte[Integer.BYTES];
+    LlamaCppLibrary library = library().library();
+    try (LlamaContext context =
+        new LlamaContext(
+            library,
+            s.model,
+            s.options.withBatch(s.options.ubatch()),
+            ids[0].length,
+            ids.length,
+            s.options.ubatch())) {
+      long nanos =
+          context.forward(
+              ids,
+              row -> {
+                int id = s.row.argmax(row);
+                for (int i = 0; i < best.length; i++) {
+                  best[i] = (byte) (id >>> (8 * i));
+                }
+                checksum.update(best);
+              });
+      return new ForwardReport(nanos, checksum.getValue());
+    }
+  }
+
+  @Override
+  public MemoryReport memory() throws EngineException {
+    return new MemoryReport(session().bytes);
+  }
+
+  @Override
+  public void reset() throws EngineException {
+    Session s = session();
+    s.context.clear();
+    s.prefix = new int[0];
+  }
+
+  @Override
+  public void close() {
+    unload();
+  }
+
+  /** Makes the cache hold exactly the first {@code length} ids, computed in one go. */
+  private static void prepare(Session s, int[] ids, int length) throws EngineException {
+    boolean same = Arrays.equals(s.prefix, 0, s.prefix.length, ids, 0, length);
+    if (same && length > 0 && s.context.rewind(length)) {
+      return;
+    }
+    s.prefix = new int[0];
+    s.context.clear();
+    s.context.append(ids, 0, length);
+    s.prefix = Arrays.copyOf(ids, length);
+  }
+
+  private static void check(Session s, int[] ids, long positions) throws EngineException {
+    if (ids.length < 1) {
+      throw bad("there must be at least one id");
+    }
+    if (positions > s.options.context()) {
+      throw bad(
+          "%d positions don't fit into the context of %d; load the model with a longer --context"
+              .formatted(positions, s.options.context()));
+    }
+    int vocabulary = s.row.vocabulary();
+    for (int i = 0; i < ids.length; i++) {
+      if (ids[i] < 0 || ids[i] >= vocabulary) {
+        throw bad(
+            "id %d at place %d is outside the vocabulary of %d".formatted(ids[i], i, vocabulary));
+      }
+    }
+  }
+
+  private static LoadReport.Settings settings(Session s, LlamaCppLog log, Path file) {
+    WeightFacts weights = WeightFacts.of(file, s.model);
+    boolean flash =
+        s.options.flash() != Flash.OFF
+            && !log.mentions("Flash Attention not supported")
+            && !log.mentions("forcing off");
+    return new LoadReport.Settings(
+        weights.precision(),
+        s.options.kv().label(),
+        weights.activations(),
+        s.context.threads(),
+        SystemFacts.affinity(),
+        s.context.batchLimit(),
+        s.context.capacity(),
+        flash,
+        s.row.vocabulary(),
+        s.model.layers(),
+        s.model.parameters());
+  }
+
+  private static Map<String, Long> bytes(LlamaCppLog log) {
+    Map<String, Long> bytes = new LinkedHashMap<>();
+    bytes.put("weights", log.bufferBytes("model"));
+    bytes.put("kv", log.bufferBytes("KV") + log.bufferBytes("RS"));
+    bytes.put("activations", log.bufferBytes("compute") + log.bufferBytes("output"));
+    return Map.copyOf(bytes);
+  }
+
+  private LoadedLibrary library() throws EngineException {
+    if (loaded.isEmpty()) {
+      loaded = Optional.of(LoadedLibrary.load(installer));
+    }
+    return loaded.get();
+  }
+
+  private Session session() throws EngineException {
+    return session.orElseThrow(
+        () -> new EngineException(Kind.BAD_REQUEST, "no model is loaded; call load first"));
+  }
+
+  private void unload() {
+    session.ifPresent(
+        s -> {
+          s.context.close();
+          s.model.close();
+        });
+    session = Optional.empty();
+  }
+
+  private static EngineException bad(String message) {
+    return new EngineException(Kind.BAD_REQUEST, "llamacpp: " + message);
+  }
+}
