@@ -1,0 +1,113 @@
+package io.steelyard.reports;
+
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.record.Summary.Comparison;
+import io.steelyard.reports.terminal.DisplayWidth;
+import io.steelyard.reports.terminal.Style;
+import io.steelyard.reports.terminal.Table;
+import io.steelyard.reports.terminal.Table.Align;
+import io.steelyard.reports.terminal.Table.Cell;
+import io.steelyard.reports.terminal.Tone;
+import io.steelyard.reports.terminal.Wrap;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The table that {@code compare} ends in: each metric of each label with its 95 % interval, the
+ * ratio to the baseline with its own, and the verdict. Without a baseline the last two are left
+ * out.
+ */
+public final class ComparisonTable {
+
+  static final String RANDOM_WEIGHTS =
+      "† random weights: speed and memory are measured, the generated text means nothing";
+
+  private ComparisonTable() {}
+
+  /** The table as text, no line wider than the style. */
+  public static String render(Summary summary, Style style) {
+    List<Rows.Group> groups = Rows.of(summary);
+    if (groups.isEmpty()) {
+      return "Nothing was measured.\n";
+    }
+    boolean compares = Rows.compares(summary);
+    Table table = new Table(style);
+    table.column("metric", Align.LEFT).column("engine", Align.LEFT).column("value", Align.LEFT);
+    if (compares) {
+      table.column(ratioHeader(summary), Align.LEFT).column("verdict", Align.LEFT);
+    }
+    int numbers = widest(groups, false);
+    int ratios = widest(groups, true);
+    for (Rows.Group group : groups) {
+      String metric = group.metric();
+      for (Rows.Row row : group.rows()) {
+        table.row(cells(metric, row, numbers, ratios, compares));
+        row.notes().forEach(note -> table.note(1, note, Tone.DIM));
+        metric = "";
+      }
+      if (group.rows().size() > 1) {
+        table.gap();
+      }
+    }
+    StringBuilder out = new StringBuilder(table.render());
+    out.append('\n');
+    legend(summary)
+        .forEach(
+            line ->
+                Wrap.lines(style.adapt(line), style.width())
+                    .forEach(part -> out.append(style.paint(part, Tone.DIM)).append('\n')));
+    return out.toString();
+  }
+
+  private static Cell[] cells(
+      String metric, Rows.Row row, int numbers, int ratios, boolean compares) {
+    List<Cell> cells = new ArrayList<>();
+    cells.add(new Cell(metric, Tone.BOLD));
+    cells.add(Cell.of(row.label()));
+    String value = DisplayWidth.padLeft(row.value().number(), numbers);
+    cells.add(Cell.of((value + " " + row.value().spread()).stripTrailing() + unit(row)));
+    if (compares) {
+      String number = row.baseline() ? "1×" : ratioNumber(row);
+      String ratio = DisplayWidth.padLeft(number, ratios) + " " + row.ratio().spread();
+      cells.add(new Cell(ratio.stripTrailing(), row.baseline() ? Tone.DIM : Tone.PLAIN));
+      cells.add(new Cell(row.verdict(), Rows.tone(row.verdict())));
+    }
+    return cells.toArray(Cell[]::new);
+  }
+
+  private static String unit(Rows.Row row) {
+    return row.unit().isEmpty() ? "" : " " + row.unit();
+  }
+
+  private static String ratioNumber(Rows.Row row) {
+    return row.ratio().isMeasured() ? row.ratio().number() + "×" : row.ratio().number();
+  }
+
+  private static int widest(List<Rows.Group> groups, boolean ratio) {
+    return groups.stream()
+        .flatMap(group -> group.rows().stream())
+        .mapToInt(row -> DisplayWidth.of(ratio ? ratioNumber(row) : row.value().number()))
+        .max()
+        .orElse(0);
+  }
+
+  private static String ratioHeader(Summary summary) {
+    List<String> baselines =
+        summary.comparisons().stream().map(Comparison::baseline).distinct().toList();
+    boolean named = baselines.size() == 1 && DisplayWidth.of(baselines.getFirst()) <= 18;
+    return "vs " + (named ? baselines.getFirst() : "baseline");
+  }
+
+  private static List<String> legend(Summary summary) {
+    List<String> legend = new ArrayList<>();
+    if (Rows.randomWeights(summary)) {
+      legend.add(RANDOM_WEIGHTS);
+    }
+    legend.add(
+        Rows.compares(summary)
+            ? "95 % intervals over forks. A ratio above 1× is better than the baseline, whatever"
+                + " the unit."
+            : "95 % intervals over forks.");
+    return legend;
+  }
+}

@@ -1,0 +1,77 @@
+package io.steelyard.reports;
+
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.record.Summary.Cell;
+import io.steelyard.lab.record.Summary.Comparison;
+import io.steelyard.reports.terminal.Format;
+import java.util.List;
+
+/** What a run found, a sentence a comparison. */
+public final class Headlines {
+
+  private Headlines() {}
+
+  /**
+   * The sentences, such as <i>llamacpp is 1.84× [1.80, 1.88] as fast as steelyard at pp512.</i>
+   *
+   * @param margin the change that matters, such as 0.02
+   */
+  public static List<String> of(Summary summary, double margin) {
+    return summary.comparisons().stream()
+        .map(comparison -> sentence(summary, comparison, margin))
+        .toList();
+  }
+
+  private static String sentence(Summary summary, Comparison comparison, double margin) {
+    String unit =
+        summary.cells().stream()
+            .filter(cell -> cell.metric().equals(comparison.metric()))
+            .map(Cell::unit)
+            .findFirst()
+            .orElse("");
+    boolean severalPrecisions =
+        summary.cells().stream().map(Cell::precision).distinct().count() > 1;
+    String subject =
+        severalPrecisions
+            ? comparison.subject() + " (" + comparison.precision() + ")"
+            : comparison.subject();
+    String pair = subject + " and " + comparison.baseline();
+    String note =
+        comparison.note() == null || comparison.note().isBlank()
+            ? "."
+            : ": " + comparison.note() + ".";
+    if (comparison.ratio() == null) {
+      return "No ratio of " + pair + " at " + comparison.metric() + note;
+    }
+    String claim = claim(subject, comparison, unit);
+    return switch (comparison.verdict()) {
+      case "faster", "slower" -> claim + ".";
+      case "equivalent" ->
+          claim + ": equivalent, within ±" + Format.significant(100 * margin, 2) + " %.";
+      case "not comparable" -> pair + " are not comparable at " + comparison.metric() + note;
+      default ->
+          claim + ": inconclusive" + (note.equals(".") ? "." : " (" + comparison.note() + ").");
+    };
+  }
+
+  private static String claim(String subject, Comparison comparison, String unit) {
+    boolean bytes = Figure.Scale.isBytes(unit);
+    Figure figure =
+        bytes
+            // Bytes are said as they are: the record's ratio is turned so that less is more.
+            ? Figure.brackets(
+                1 / comparison.ratio(), inverse(comparison.high()), inverse(comparison.low()))
+            : Figure.brackets(comparison.ratio(), comparison.low(), comparison.high());
+    return subject
+        + (bytes ? " takes " : " is ")
+        + figure.text("×")
+        + (bytes ? " as much as " : " as fast as ")
+        + comparison.baseline()
+        + " at "
+        + comparison.metric();
+  }
+
+  private static Double inverse(Double bound) {
+    return bound == null ? null : Double.valueOf(1 / bound);
+  }
+}

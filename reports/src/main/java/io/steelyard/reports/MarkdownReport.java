@@ -1,0 +1,260 @@
+package io.steelyard.reports;
+
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.record.Summary.FairnessLine;
+import io.steelyard.lab.record.Summary.Parity;
+import io.steelyard.reports.terminal.Format;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** {@code report.md}: a run as a page to read, with its figures beside it. */
+public final class MarkdownReport {
+
+  /** The report's file name. */
+  public static final String FILE = "report.md";
+
+  private static final String RANDOM_WEIGHTS =
+      "\n_Random weights._ Speed and memory are measured;" + " the generated text means nothing.\n";
+
+  private final ReportInput input;
+  private final Summary summary;
+  private final Plots.Result plots;
+  private final StringBuilder out = new StringBuilder();
+
+  private MarkdownReport(ReportInput input, Plots.Result plots) {
+    this.input = input;
+    this.summary = input.summary();
+    this.plots = plots;
+  }
+
+  /**
+   * Writes the report and its figures into the directory, which is made where it is missing.
+   *
+   * @return the files written, {@value #FILE} first, and what could not be drawn
+   * @throws IOException if a file can't be written
+   */
+  public static Plots.Result write(Path directory, ReportInput input) throws IOException {
+    Plots.Result plots = Plots.write(directory, input);
+    Path report = directory.resolve(FILE);
+    Files.writeString(report, render(input, plots));
+    List<Path> files = new ArrayList<>(List.of(report));
+    files.addAll(plots.files());
+    return new Plots.Result(files, plots.problems());
+  }
+
+  /** The page as text; it refers to the figures by their file names. */
+  static String render(ReportInput input, Plots.Result plots) {
+    return new MarkdownReport(input, plots).render();
+  }
+
+  private String render() {
+    out.append("# ").append(Markdown.text(summary.model())).append("\n\n");
+    headlines();
+    notes();
+    results();
+    figure(Plots.RATIOS, "Ratios to the baseline with 95 % intervals");
+    figure(Plots.SAMPLES, "Every sample by block, warm-up lighter");
+    plots
+        .problems()
+        .forEach(problem -> out.append('\n').append(Markdown.text(problem)).append('\n'));
+    parity();
+    fairness();
+    formulas();
+    environment();
+    reproduce();
+    return out.toString();
+  }
+
+  private void headlines() {
+    List<String> sentences = Headlines.of(summary, input.margin());
+    if (sentences.isEmpty()) {
+      out.append("Nothing was compared in this run.\n");
+    }
+    sentences.forEach(s -> out.append("- ").append(Markdown.text(s)).append('\n'));
+    out.append("\nA change under ")
+        .append(Format.compact(100 * input.margin()))
+        .append(" % counts as none. Run ")
+        .append(Markdown.code(summary.run()))
+        .append(".\n");
+  }
+
+  private void notes() {
+    List<String> notes = new ArrayList<>(input.notes());
+    int disturbed = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
+    if (disturbed > 0) {
+      notes.add(
+          "The machine was disturbed: up to "
+              + Rows.plural(disturbed, "block")
+              + " of a cell had to be repeated. They are kept in the record and shaded in the"
+              + " plot.");
+    }
+    if (!notes.isEmpty()) {
+      out.append("\n**To bear in mind**\n\n");
+      notes.forEach(note -> out.append("- ").append(Markdown.text(note)).append('\n'));
+    }
+  }
+
+  private void results() {
+    heading("Results");
+    boolean compares = Rows.compares(summary);
+    List<String> headers = new ArrayList<>(List.of("metric", "engine", "value"));
+    List<Boolean> right = new ArrayList<>(List.of(false, false, true));
+    if (compares) {
+      headers.addAll(List.of("ratio", "verdict"));
+      right.addAll(List.of(true, false));
+    }
+    headers.add("notes");
+    right.add(false);
+    List<List<String>> rows = new ArrayList<>();
+    for (Rows.Group group : Rows.of(summary)) {
+      String direction = group.higherIsBetter() ? " ↑" : " ↓";
+      String metric = "**" + Markdown.cell(group.metric()) + "**" + direction;
+      for (Rows.Row row : group.rows()) {
+        List<String> cells = new ArrayList<>();
+        cells.add(metric);
+        cells.add(Markdown.cell(row.label()));
+        cells.add(row.value().text("") + (row.unit().isEmpty() ? "" : " " + row.unit()));
+        if (compares) {
+          cells.add(
+              row.baseline()
+                  ? "1×"
+                  : row.ratio().isMeasured() ? row.ratio().text("×") : row.ratio().number());
+          cells.add(row.verdict());
+        }
+        cells.add(Markdown.cell(Markdown.text(String.join("; ", row.notes()))));
+        rows.add(cells);
+        metric = "";
+      }
+    }
+    out.append(Markdown.table(headers, right, rows));
+    out.append(
+        "\n95 % intervals over forks. ↑ more is better, ↓ less is better. A ratio above 1× is"
+            + " better than the baseline, whatever the unit.\n");
+    randomWeights();
+  }
+
+  private void figure(String name, String caption) {
+    plots.files().stream()
+        .map(file -> file.getFileName().toString())
+        .filter(file -> file.equals(name + ".svg"))
+        .forEach(file -> out.append("\n![" + caption + "](" + file + ")\n"));
+  }
+
+  private void parity() {
+    if (summary.parity().isEmpty()) {
+      return;
+    }
+    heading("Parity");
+    List<String> headers = new ArrayList<>(ParityTable.HEADERS);
+    headers.replaceAll(Markdown::cell);
+    headers.add("notes");
+    List<List<String>> rows = new ArrayList<>();
+    for (Parity parity : summary.parity()) {
+      List<String> cells = new ArrayList<>(ParityTable.texts(summary, parity));
+      cells.replaceAll(Markdown::cell);
+      cells.add(parity.note() == null ? "" : Markdown.cell(Markdown.text(parity.note())));
+      rows.add(cells);
+    }
+    out.append(
+        Markdown.table(
+            headers, List.of(false, false, true, true, true, true, true, false, false), rows));
+    out.append(
+        "\nAgainst the scalar reference, teacher-forced: mean and 99th percentile of the"
+            + " Kullback-Leibler divergence over positions (nats), share of positions with the"
+            + " same most likely token, largest difference of a logit, smallest bound on the mean"
+            + " divergence that would pass.\n");
+    randomWeights();
+  }
+
+  private void fairness() {
+    if (summary.fairness().isEmpty()) {
+      return;
+    }
+    heading("Fairness");
+    List<String> labels = FairnessTable.labels(summary);
+    List<String> headers =
+        Stream.of(List.of(""), labels.stream().map(Markdown::cell).toList(), List.of("state"))
+            .flatMap(List::stream)
+            .toList();
+    List<List<String>> rows = new ArrayList<>();
+    for (FairnessLine line : summary.fairness()) {
+      List<String> cells = new ArrayList<>();
+      cells.add(Markdown.cell(line.line()));
+      labels.forEach(
+          label -> cells.add(Markdown.cell(Markdown.text(FairnessTable.value(line, label)))));
+      cells.add(line.state().equals("different") ? "**different**" : line.state());
+      rows.add(cells);
+    }
+    out.append(Markdown.table(headers, Collections.nCopies(headers.size(), false), rows));
+    randomWeights();
+  }
+
+  private void formulas() {
+    if (input.formulas().isEmpty()) {
+      return;
+    }
+    heading("How the metrics are defined");
+    input
+        .formulas()
+        .forEach(
+            (metric, formula) ->
+                out.append("- **")
+                    .append(Markdown.text(metric))
+                    .append("**: ")
+                    .append(Markdown.text(formula))
+                    .append('\n'));
+  }
+
+  private void environment() {
+    if (input.environment().isEmpty()) {
+      return;
+    }
+    heading("Environment");
+    nested(input.environment(), "");
+  }
+
+  private void nested(Map<?, ?> topic, String indent) {
+    topic.forEach(
+        (name, value) -> {
+          out.append(indent).append("- ").append(Markdown.text(String.valueOf(name))).append(':');
+          if (value instanceof Map<?, ?> map) {
+            out.append('\n');
+            nested(map, indent + "  ");
+          } else {
+            out.append(' ').append(Markdown.text(plain(value))).append('\n');
+          }
+        });
+  }
+
+  private static String plain(Object value) {
+    return value instanceof Collection<?> many
+        ? many.stream().map(MarkdownReport::plain).collect(Collectors.joining(", "))
+        : String.valueOf(value).replaceAll("\\s*\\R\\s*", " ");
+  }
+
+  private void reproduce() {
+    heading("How to reproduce");
+    out.append(Markdown.block("sh", input.commandLine()));
+    out.append(
+        "\nEvery sample is in `trials.jsonl`, the plan in `plan.json`, the machine in"
+            + " `environment.json`; all figures here are derived from them.\n");
+  }
+
+  private void randomWeights() {
+    if (Rows.randomWeights(summary)) {
+      out.append(RANDOM_WEIGHTS);
+    }
+  }
+
+  private void heading(String text) {
+    out.append("\n## ").append(text).append("\n\n");
+  }
+}

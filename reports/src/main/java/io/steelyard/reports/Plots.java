@@ -1,0 +1,155 @@
+package io.steelyard.reports;
+
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import javax.imageio.ImageIO;
+import org.jfree.svg.SVGGraphics2D;
+
+/** The figures of a run, each as SVG and as PNG: ratios with intervals, and every sample. */
+public final class Plots {
+
+  /** Something of a fixed size that can be drawn. */
+  interface Drawing {
+    int width();
+
+    int height();
+
+    void draw(Graphics2D graphics);
+  }
+
+  /** Draws when asked, since building a figure may already touch the host's fonts. */
+  interface DrawingSource {
+    Drawing get();
+  }
+
+  /**
+   * What became of the figures.
+   *
+   * @param files the files written
+   * @param problems a sentence for each figure that could not be drawn, saying what to do
+   */
+  public record Result(List<Path> files, List<String> problems) {
+    public Result {
+      files = List.copyOf(files);
+      problems = List.copyOf(problems);
+    }
+  }
+
+  static final String RATIOS = "ratios";
+  static final String SAMPLES = "samples";
+
+  /** Verdana has the widths of DejaVu Sans, which most servers measure with. */
+  private static final String SVG_FONTS = "'DejaVu Sans', Verdana, sans-serif";
+
+  private static final int PNG_SCALE = 2;
+
+  private Plots() {}
+
+  /**
+   * Draws {@code ratios.svg} and {@code .png} where something was compared, {@code samples.svg} and
+   * {@code .png} where there are samples. A host without fonts gets none, and a sentence why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, ReportInput input) throws IOException {
+    Files.createDirectories(directory);
+    // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
+    if (System.getProperty("java.awt.headless") == null) {
+      System.setProperty("java.awt.headless", "true");
+    }
+    List<Path> files = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    if (input.summary().comparisons().stream().anyMatch(c -> c.ratio() != null)) {
+      write(
+          directory, RATIOS, () -> new RatioPlot(input.summary(), input.margin()), files, problems);
+    }
+    if (input.series().stream().flatMap(s -> s.blocks().stream()).anyMatch(Plots::hasSamples)) {
+      String model =
+          input.summary().model() + (Rows.randomWeights(input.summary()) ? ", random weights" : "");
+      write(directory, SAMPLES, () -> new SamplesPlot(model, input.series()), files, problems);
+    }
+    return new Result(files, problems);
+  }
+
+  private static boolean hasSamples(Series.Block block) {
+    return !block.warmUp().isEmpty() || !block.trials().isEmpty();
+  }
+
+  static void write(
+      Path directory, String name, DrawingSource source, List<Path> files, List<String> problems)
+      throws IOException {
+    String svg;
+    BufferedImage image;
+    try {
+      Drawing drawing = source.get();
+      svg = svg(name, drawing);
+      image = image(drawing);
+    } catch (RuntimeException | LinkageError | InternalError e) {
+      problems.add(explain(name, e));
+      return;
+    }
+    Path svgFile = directory.resolve(name + ".svg");
+    Files.writeString(svgFile, svg);
+    files.add(svgFile);
+    Path pngFile = directory.resolve(name + ".png");
+    if (ImageIO.write(image, "png", pngFile.toFile())) {
+      files.add(pngFile);
+    }
+  }
+
+  private static String svg(String name, Drawing drawing) {
+    SVGGraphics2D graphics = new SVGGraphics2D(drawing.width(), drawing.height());
+    // The default prefix is the time: the same run would give another file each time.
+    graphics.setDefsKeyPrefix(name);
+    graphics.setFontFunction(family -> SVG_FONTS);
+    paint(graphics, drawing);
+    return graphics.getSVGDocument();
+  }
+
+  private static BufferedImage image(Drawing drawing) {
+    BufferedImage image =
+        new BufferedImage(
+            PNG_SCALE * drawing.width(), PNG_SCALE * drawing.height(), BufferedImage.TYPE_INT_RGB);
+    Graphics2D graphics = image.createGraphics();
+    graphics.scale(PNG_SCALE, PNG_SCALE);
+    paint(graphics, drawing);
+    graphics.dispose();
+    return image;
+  }
+
+  private static void paint(Graphics2D graphics, Drawing drawing) {
+    PlotStyle.smooth(graphics);
+    graphics.setColor(Color.WHITE);
+    graphics.fillRect(0, 0, drawing.width(), drawing.height());
+    drawing.draw(graphics);
+  }
+
+  /** Java speaks of missing fonts in many ways, none of which says what to install. */
+  private static String explain(String name, Throwable thrown) {
+    StringBuilder messages = new StringBuilder();
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      messages.append(t).append('\n');
+    }
+    String said = messages.toString().toLowerCase(Locale.ROOT);
+    boolean fonts =
+        thrown instanceof LinkageError
+            || said.contains("font")
+            || said.contains("freetype")
+            || said.contains("sun.awt");
+    return fonts
+        ? "No "
+            + name
+            + " plot: this Java finds no fonts. Install fontconfig and a font (Debian, Ubuntu:"
+            + " apt-get install fontconfig fonts-dejavu-core; Fedora: dnf install fontconfig"
+            + " dejavu-sans-fonts; Alpine: apk add fontconfig ttf-dejavu) and write the report"
+            + " again."
+        : "No " + name + " plot: drawing it failed (" + thrown + "). The data are in trials.jsonl.";
+  }
+}

@@ -1,0 +1,316 @@
+package io.steelyard.reports;
+
+import io.steelyard.reports.Series.Block;
+import io.steelyard.reports.terminal.DisplayWidth;
+import io.steelyard.reports.terminal.Format;
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.geom.Ellipse2D;
+import java.awt.geom.Rectangle2D;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jfree.chart.JFreeChart;
+import org.jfree.chart.axis.NumberAxis;
+import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.plot.IntervalMarker;
+import org.jfree.chart.plot.XYPlot;
+import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
+import org.jfree.chart.ui.Layer;
+import org.jfree.data.xy.XYSeries;
+import org.jfree.data.xy.XYSeriesCollection;
+
+/**
+ * Every sample of the run, a panel a metric: blocks from left to right, in a block each label's
+ * warm-up (light) and trials (full) in order. Drift, warm-up and outliers are there to be seen.
+ */
+final class SamplesPlot implements Plots.Drawing {
+
+  private static final int WIDTH = 920;
+  private static final int EDGE = 22;
+  private static final int GUTTER = 34;
+  private static final int PANEL_HEIGHT = 230;
+  private static final int WIDE_PANEL_HEIGHT = 280;
+  private static final int LEGEND_LINE = 20;
+  private static final int TITLE_HEIGHT = 50;
+  private static final int LONGEST_LABEL = 44;
+
+  /** Above this ratio of largest to smallest, equal changes are shown equally large. */
+  private static final double LOGARITHMIC_FROM = 3;
+
+  /** A block as it stands in a panel: a repeated one stands beside the first try. */
+  private record Place(int number, int attempt) implements Comparable<Place> {
+    @Override
+    public int compareTo(Place other) {
+      return number != other.number
+          ? Integer.compare(number, other.number)
+          : Integer.compare(attempt, other.attempt);
+    }
+  }
+
+  private record Entry(String text, Color colour, boolean square) {}
+
+  private final String model;
+  private final Map<String, List<Series>> byMetric = new LinkedHashMap<>();
+  private final List<String> labels;
+  private final boolean anyWarmUp;
+  private final boolean anyDisturbed;
+
+  SamplesPlot(String model, List<Series> series) {
+    this.model = model;
+    for (Series one : series) {
+      byMetric.computeIfAbsent(one.metric(), m -> new ArrayList<>()).add(one);
+    }
+    labels = series.stream().map(Series::label).distinct().toList();
+    List<Block> blocks = series.stream().flatMap(s -> s.blocks().stream()).toList();
+    anyWarmUp = blocks.stream().anyMatch(block -> !block.warmUp().isEmpty());
+    anyDisturbed = blocks.stream().anyMatch(Block::disturbed);
+  }
+
+  @Override
+  public int width() {
+    return WIDTH;
+  }
+
+  @Override
+  public int height() {
+    int rows = (byMetric.size() + columns() - 1) / columns();
+    return top() + rows * panelHeight() + (rows - 1) * GUTTER / 2 + EDGE / 2;
+  }
+
+  @Override
+  public void draw(Graphics2D graphics) {
+    graphics.setFont(PlotStyle.TITLE);
+    graphics.setColor(PlotStyle.INK);
+    graphics.drawString("Every sample, by block", EDGE, 34);
+    float titleEnd = EDGE + (float) width(graphics, "Every sample, by block") + 14;
+    graphics.setFont(PlotStyle.SMALL);
+    graphics.setColor(PlotStyle.DIM);
+    graphics.drawString(model, titleEnd, 34f);
+    drawLegend(graphics);
+    double panelWidth = (WIDTH - 2.0 * EDGE - (columns() - 1.0) * GUTTER) / columns();
+    int index = 0;
+    for (Map.Entry<String, List<Series>> entry : byMetric.entrySet()) {
+      int row = index / columns();
+      int column = index % columns();
+      panel(entry.getKey(), entry.getValue(), panelWidth)
+          .draw(
+              graphics,
+              new Rectangle2D.Double(
+                  EDGE + column * (panelWidth + GUTTER),
+                  top() + row * (panelHeight() + GUTTER / 2.0),
+                  panelWidth,
+                  panelHeight()));
+      index++;
+    }
+  }
+
+  private int columns() {
+    return byMetric.size() > 2 ? 2 : 1;
+  }
+
+  private int panelHeight() {
+    return columns() == 1 ? WIDE_PANEL_HEIGHT : PANEL_HEIGHT;
+  }
+
+  private int top() {
+    return TITLE_HEIGHT + legendLines().size() * LEGEND_LINE + 14;
+  }
+
+  private JFreeChart panel(String metric, List<Series> series, double panelWidth) {
+    List<Double> recorded = series.stream().flatMap(SamplesPlot::values).toList();
+    double smallest = recorded.stream().mapToDouble(v -> v).min().orElse(0);
+    double largest = recorded.stream().mapToDouble(v -> v).max().orElse(1);
+    Figure.Scale scale = Figure.Scale.of(series.getFirst().unit(), smallest);
+    Map<Place, Boolean> places = places(series);
+    List<Place> order = List.copyOf(places.keySet());
+
+    XYPlot plot = new XYPlot();
+    PlotStyle.plain(plot);
+    plot.setDomainAxis(blockAxis(order));
+    plot.setRangeAxis(valueAxis(smallest * scale.factor(), largest * scale.factor()));
+    plot.setRangeGridlinesVisible(true);
+    plot.setRangeGridlinePaint(PlotStyle.RULE);
+    plot.setRangeGridlineStroke(PlotStyle.THIN);
+    for (int i = 0; i < order.size(); i++) {
+      if (places.get(order.get(i))) {
+        IntervalMarker marker = new IntervalMarker(i - 0.5, i + 0.5, PlotStyle.DISTURBED);
+        marker.setAlpha(1f);
+        plot.addDomainMarker(marker, Layer.BACKGROUND);
+      }
+    }
+    addPoints(plot, series, order, scale.factor(), panelWidth);
+    JFreeChart chart = PlotStyle.chart(plot);
+    chart.setTitle(
+        PlotStyle.title(metric + "  (" + scale.unit() + ")", PlotStyle.STRONG, PlotStyle.INK));
+    return chart;
+  }
+
+  private void addPoints(
+      XYPlot plot, List<Series> series, List<Place> order, double factor, double panelWidth) {
+    XYSeriesCollection points = new XYSeriesCollection();
+    XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(false, true);
+    int most =
+        series.stream()
+            .flatMap(s -> s.blocks().stream())
+            .mapToInt(block -> block.warmUp().size() + block.trials().size())
+            .max()
+            .orElse(1);
+    double perSample = panelWidth / (order.size() * (double) series.size() * most);
+    double size = Math.clamp(0.8 * perSample, 2.6, 7);
+    double slot = 0.84 / series.size();
+    for (int k = 0; k < series.size(); k++) {
+      Series one = series.get(k);
+      XYSeries warmUp = new XYSeries(2 * k, false, true);
+      XYSeries trials = new XYSeries(2 * k + 1, false, true);
+      Map<Integer, Integer> attempts = new LinkedHashMap<>();
+      for (Block block : one.blocks()) {
+        int attempt = attempts.merge(block.number(), 1, Integer::sum);
+        double left = order.indexOf(new Place(block.number(), attempt)) - 0.42 + k * slot;
+        int samples = block.warmUp().size() + block.trials().size();
+        int i = 0;
+        for (double value : block.warmUp()) {
+          warmUp.add(left + slot * (i++ + 0.5) / samples, value * factor);
+        }
+        for (double value : block.trials()) {
+          trials.add(left + slot * (i++ + 0.5) / samples, value * factor);
+        }
+      }
+      Color colour = PlotStyle.label(labels.indexOf(one.label()));
+      add(points, renderer, warmUp, PlotStyle.lighter(colour, 0.35), size);
+      add(points, renderer, trials, colour, size);
+    }
+    plot.setDataset(points);
+    plot.setRenderer(renderer);
+  }
+
+  private static void add(
+      XYSeriesCollection points,
+      XYLineAndShapeRenderer renderer,
+      XYSeries series,
+      Color colour,
+      double size) {
+    int index = points.getSeriesCount();
+    points.addSeries(series);
+    renderer.setSeriesPaint(index, colour);
+    renderer.setSeriesShape(index, new Ellipse2D.Double(-size / 2, -size / 2, size, size));
+  }
+
+  private static ValueAxis blockAxis(List<Place> order) {
+    int step = 1;
+    while (order.size() / step > 12) {
+      step = step % 5 == 0 || step == 1 ? step * (step == 1 ? 5 : 2) : step;
+    }
+    List<PlotAxes.Tick> ticks = new ArrayList<>();
+    for (int i = 0; i < order.size(); i++) {
+      Place place = order.get(i);
+      if (place.attempt() == 1 && (step == 1 || place.number() % step == 0)) {
+        ticks.add(new PlotAxes.Tick(i, Format.count(place.number())));
+      }
+    }
+    NumberAxis axis = PlotAxes.linear(ticks);
+    axis.setRange(-0.5, order.size() - 0.5);
+    axis.setLabel("block");
+    axis.setAxisLineVisible(true);
+    axis.setAxisLinePaint(PlotStyle.RULE);
+    return axis;
+  }
+
+  private static ValueAxis valueAxis(double smallest, double largest) {
+    boolean logarithmic = smallest > 0 && largest / smallest >= LOGARITHMIC_FROM;
+    double low;
+    double high;
+    if (logarithmic) {
+      double room = Math.pow(largest / smallest, 0.08);
+      low = smallest / room;
+      high = largest * room;
+    } else {
+      double room = Math.max(0.1 * (largest - smallest), 0.01 * Math.abs(largest));
+      room = room > 0 ? room : 1;
+      low = smallest - room;
+      high = largest + room;
+    }
+    List<Double> values =
+        logarithmic ? PlotAxes.roundLogarithmic(low, high, 6) : PlotAxes.roundLinear(low, high, 5);
+    List<PlotAxes.Tick> ticks =
+        values.stream().map(v -> new PlotAxes.Tick(v, Format.compact(v))).toList();
+    ValueAxis axis = logarithmic ? PlotAxes.logarithmic(ticks) : PlotAxes.linear(ticks);
+    axis.setRange(low, high);
+    return axis;
+  }
+
+  /** Every block that any series has, in order, and whether it was disturbed. */
+  private static Map<Place, Boolean> places(List<Series> series) {
+    Map<Place, Boolean> places = new TreeMap<>();
+    for (Series one : series) {
+      Map<Integer, Integer> attempts = new LinkedHashMap<>();
+      for (Block block : one.blocks()) {
+        int attempt = attempts.merge(block.number(), 1, Integer::sum);
+        places.merge(new Place(block.number(), attempt), block.disturbed(), Boolean::logicalOr);
+      }
+    }
+    return places;
+  }
+
+  private static Stream<Double> values(Series series) {
+    return series.blocks().stream()
+        .flatMap(block -> Stream.concat(block.warmUp().stream(), block.trials().stream()));
+  }
+
+  private List<Entry> entries() {
+    List<Entry> entries = new ArrayList<>();
+    for (int i = 0; i < labels.size(); i++) {
+      String label = DisplayWidth.shorten(labels.get(i), LONGEST_LABEL);
+      entries.add(new Entry(label, PlotStyle.label(i), false));
+    }
+    if (anyWarmUp) {
+      entries.add(new Entry("warm-up: lighter", PlotStyle.lighter(PlotStyle.INK, 0.35), false));
+    }
+    if (anyDisturbed) {
+      entries.add(new Entry("disturbed block, repeated", PlotStyle.DISTURBED, true));
+    }
+    return entries;
+  }
+
+  /** The legend's entries, so many in a line as fit by an average width of a character. */
+  private List<List<Entry>> legendLines() {
+    List<List<Entry>> lines = new ArrayList<>();
+    double used = Double.MAX_VALUE;
+    for (Entry entry : entries()) {
+      double needed = 40 + 7.6 * DisplayWidth.of(entry.text());
+      if (used + needed > WIDTH - 2 * EDGE) {
+        lines.add(new ArrayList<>());
+        used = 0;
+      }
+      lines.getLast().add(entry);
+      used += needed;
+    }
+    return lines;
+  }
+
+  private void drawLegend(Graphics2D graphics) {
+    graphics.setFont(PlotStyle.TEXT);
+    double y = TITLE_HEIGHT + 10;
+    for (List<Entry> line : legendLines()) {
+      double x = EDGE;
+      for (Entry entry : line) {
+        graphics.setColor(entry.colour());
+        graphics.fill(
+            entry.square()
+                ? new Rectangle2D.Double(x, y - 10, 12, 12)
+                : new Ellipse2D.Double(x + 1, y - 8.5, 9, 9));
+        graphics.setColor(PlotStyle.INK);
+        graphics.drawString(entry.text(), (float) x + 18, (float) y);
+        x += 18 + width(graphics, entry.text()) + 22;
+      }
+      y += LEGEND_LINE;
+    }
+  }
+
+  private static double width(Graphics2D graphics, String text) {
+    return graphics.getFontMetrics().stringWidth(text);
+  }
+}
