@@ -149,16 +149,16 @@ final class Lanes {
   static FloatVector exp(FloatVector x) {
     FloatVector bounded = x.max(-87f).min(88f);
     // Adding 1.5 × 2^23 rounds to an integer, which then stands in the low bits.
-    FloatVector shifted = bounded.mul(1.44269504f).add(0x1.8p23f);
+    FloatVector shifted = bounded.mul(1.442695f).add(0x1.8p23f);
     FloatVector n = shifted.sub(0x1.8p23f);
-    FloatVector r = n.fma(broadcastOf(-0.693359375f), bounded);
-    r = n.fma(broadcastOf(2.12194440e-4f), r);
-    FloatVector p = broadcastOf(1.9875691500e-4f);
-    p = p.fma(r, broadcastOf(1.3981999507e-3f));
-    p = p.fma(r, broadcastOf(8.3334519073e-3f));
-    p = p.fma(r, broadcastOf(4.1665795894e-2f));
-    p = p.fma(r, broadcastOf(1.6666665459e-1f));
-    p = p.fma(r, broadcastOf(5.0000001201e-1f));
+    FloatVector r = n.fma(broadcastOf(-0x1.63p-1f), bounded);
+    r = n.fma(broadcastOf(2.1219444e-4f), r);
+    FloatVector p = broadcastOf(1.9875691e-4f);
+    p = p.fma(r, broadcastOf(1.3981999e-3f));
+    p = p.fma(r, broadcastOf(8.333452e-3f));
+    p = p.fma(r, broadcastOf(4.1665796e-2f));
+    p = p.fma(r, broadcastOf(0.16666666f));
+    p = p.fma(r, broadcastOf(0.5f));
     p = p.fma(r.mul(r), r).add(1f);
     IntVector exponent = shifted.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23);
     FloatVector result = p.reinterpretAsInts().add(exponent).reinterpretAsFloats();

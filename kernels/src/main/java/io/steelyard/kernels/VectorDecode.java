@@ -102,7 +102,7 @@ final class VectorDecode {
       for (int sub = 0; sub < 8; sub++) {
         float d = scale * KScales.scale(block + 4, sub);
         float m = minimum * KScales.minimum(block + 4, sub);
-        long nibbles = block + 16 + 32 * (sub >> 1);
+        long nibbles = block + 16 + 32L * (sub >> 1);
         int shift = 4 * (sub & 1);
         for (int j = 0; j < 32; j += COUNT) {
           IntVector q =
@@ -132,7 +132,7 @@ final class VectorDecode {
   /** Values j… of a sub-block of Q5_K. */
   static IntVector q5(long block, int sub, int j) {
     IntVector low =
-        Lanes.unsignedBytes(block + 48 + 32 * (sub >> 1) + j)
+        Lanes.unsignedBytes(block + 48 + 32L * (sub >> 1) + j)
             .lanewise(VectorOperators.LSHR, 4 * (sub & 1))
             .and(0xF);
     IntVector fifth =
@@ -146,7 +146,7 @@ final class VectorDecode {
       float scale = Lanes.half(block + 208);
       for (int run = 0; run < 8; run++) {
         for (int j = 0; j < 32; j += COUNT) {
-          float d = scale * Lanes.signedByte(block + 192 + 2 * run + (j >> 4));
+          float d = scale * Lanes.signedByte(block + 192 + 2L * run + (j >> 4));
           FloatVector q = Lanes.toFloat(q6(block, run, j));
           Lanes.store(to + 4L * (i + 32 * run + j), q.mul(d));
         }
@@ -158,11 +158,11 @@ final class VectorDecode {
   static IntVector q6(long block, int run, int j) {
     int inHalf = run & 3;
     IntVector low =
-        Lanes.unsignedBytes(block + 64 * (run >> 2) + 32 * (inHalf & 1) + j)
+        Lanes.unsignedBytes(block + 64L * (run >> 2) + 32L * (inHalf & 1) + j)
             .lanewise(VectorOperators.LSHR, 4 * (inHalf >> 1))
             .and(0xF);
     IntVector high =
-        Lanes.unsignedBytes(block + 128 + 32 * (run >> 2) + j)
+        Lanes.unsignedBytes(block + 128 + 32L * (run >> 2) + j)
             .lanewise(VectorOperators.LSHR, 2 * inHalf)
             .and(3);
     return low.or(high.lanewise(VectorOperators.LSHL, 4)).sub(32);

@@ -197,7 +197,7 @@ final class VectorDot {
         FloatVector low = Lanes.broadcastOf(0);
         FloatVector high = Lanes.broadcastOf(0);
         for (int j = 0; j < 32; j += COUNT) {
-          IntVector packed = Lanes.unsignedBytes(w + 16 + 16 * sub + j);
+          IntVector packed = Lanes.unsignedBytes(w + 16 + 16L * sub + j);
           low = Lanes.toFloat(packed.and(0xF)).fma(Lanes.load(x + 4L * j), low);
           FloatVector q = Lanes.toFloat(packed.lanewise(VectorOperators.LSHR, 4));
           high = q.fma(Lanes.load(x + 128 + 4L * j), high);
@@ -242,7 +242,7 @@ final class VectorDot {
       float scale = Lanes.half(w + 208);
       for (int run = 0; run < 8; run++) {
         for (int j = 0; j < 32; j += COUNT) {
-          float d = scale * Lanes.signedByte(w + 192 + 2 * run + (j >> 4));
+          float d = scale * Lanes.signedByte(w + 192 + 2L * run + (j >> 4));
           FloatVector q = Lanes.toFloat(VectorDecode.q6(w, run, j)).mul(d);
           sum = q.fma(Lanes.load(x + 4L * j), sum);
         }

@@ -50,7 +50,7 @@ final class VectorTokenAttention {
     chunks = (position + tokens + CHUNK - 1) / CHUNK;
     // A head's partial result: maximum, total, and the weighted sum of values.
     partialBytes = 4L * (GROUP + cache.padded());
-    partial = shared.atLeast(tokens * heads * group * chunks * partialBytes);
+    partial = shared.atLeast((long) tokens * heads * group * chunks * partialBytes);
   }
 
   /** One thread's items; an item is one chunk of one key-value head for one token. */

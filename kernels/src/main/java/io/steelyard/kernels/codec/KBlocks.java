@@ -19,7 +19,7 @@ final class KBlocks {
     for (int sub = 0; sub < 8; sub++) {
       float d = scale * subScale(from, offset + 4, sub);
       float m = minimum * subMinimum(from, offset + 4, sub);
-      long nibbles = offset + 16 + 32 * (sub / 2);
+      long nibbles = offset + 16 + 32L * (sub / 2);
       int shift = 4 * (sub % 2);
       for (int i = 0; i < 32; i++) {
         int q = (unsigned(from, nibbles + i) >> shift) & 0xF;
@@ -35,7 +35,7 @@ final class KBlocks {
     for (int sub = 0; sub < 8; sub++) {
       float d = scale * subScale(from, offset + 4, sub);
       float m = minimum * subMinimum(from, offset + 4, sub);
-      long nibbles = offset + 48 + 32 * (sub / 2);
+      long nibbles = offset + 48 + 32L * (sub / 2);
       int shift = 4 * (sub % 2);
       for (int i = 0; i < 32; i++) {
         int fifth = (unsigned(from, offset + 16 + i) >> sub) & 1;
@@ -54,12 +54,12 @@ final class KBlocks {
     float scale = half(from, offset + 208);
     for (int run = 0; run < 8; run++) {
       int inHalf = run % 4;
-      long low = offset + 64 * (run / 4) + 32 * (inHalf % 2);
-      long high = offset + 128 + 32 * (run / 4);
+      long low = offset + 64L * (run / 4) + 32L * (inHalf % 2);
+      long high = offset + 128 + 32L * (run / 4);
       for (int i = 0; i < 32; i++) {
         int nibble = (unsigned(from, low + i) >> (4 * (inHalf / 2))) & 0xF;
         int pair = (unsigned(from, high + i) >> (2 * inHalf)) & 3;
-        float d = scale * from.get(ValueLayout.JAVA_BYTE, offset + 192 + 2 * run + i / 16);
+        float d = scale * from.get(ValueLayout.JAVA_BYTE, offset + 192 + 2L * run + i / 16);
         to[at + 32 * run + i] = d * ((nibble | pair << 4) - 32);
       }
     }

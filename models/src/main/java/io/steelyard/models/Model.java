@@ -1,0 +1,102 @@
+package io.steelyard.models;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.models.architecture.Architecture;
+import io.steelyard.models.architecture.Config;
+import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.gguf.Metadata;
+import io.steelyard.models.tokenizer.Tokenizer;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+
+/**
+ * A model, loaded: its weights stay mapped from the file, and {@link Session}s run it. The kernels
+ * must outlive it, and it its sessions. Not for use by several threads at once.
+ */
+public final class Model implements AutoCloseable {
+  private final GgufFile file;
+  private final Kernels kernels;
+  private final Arena arena;
+  private final Architecture architecture;
+  private Tokenizer tokenizer;
+
+  private Model(GgufFile file, Kernels kernels, Arena arena) {
+    this.file = file;
+    this.kernels = kernels;
+    this.arena = arena;
+    this.architecture = Architecture.load(file, kernels, arena);
+  }
+
+  /**
+   * Loads a GGUF file.
+   *
+   * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
+   */
+  public static Model load(Path path, Kernels kernels) {
+    GgufFile file = GgufFile.open(path);
+    Arena arena = Arena.ofShared();
+    try {
+      return new Model(file, kernels, arena);
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      file.close();
+      throw e;
+    }
+  }
+
+  /** The model's shape. */
+  public Config config() {
+    return architecture.config();
+  }
+
+  /** The file's key-value part. */
+  public Metadata metadata() {
+    return file.metadata();
+  }
+
+  /**
+   * The model's tokenizer, made on first use.
+   *
+   * @throws ModelException if the file has none, or one that isn't supported; the model still runs
+   *     on token ids
+   */
+  public Tokenizer tokenizer() {
+    if (tokenizer == null) {
+      tokenizer = Tokenizer.of(file.metadata());
+    }
+    return tokenizer;
+  }
+
+  /** Number of weights. */
+  public long parameters() {
+    return architecture.weights().parameters();
+  }
+
+  /** Bytes of weights, mapped and owned. */
+  public long weightBytes() {
+    return architecture.weights().bytes();
+  }
+
+  /** The matrices' types by share of parameters, such as {@code Q4_1 79% + Q8_0 21%}. */
+  public String precision() {
+    return architecture.weights().precision();
+  }
+
+  /**
+   * A new session with an empty cache.
+   *
+   * @param capacity positions that its cache holds
+   * @param kvType {@link DataType#F16} or {@link DataType#F32}
+   */
+  public Session newSession(int capacity, DataType kvType) {
+    return new Session(architecture, kernels, capacity, kvType);
+  }
+
+  /** Unmaps the file. */
+  @Override
+  public void close() {
+    arena.close();
+    file.close();
+  }
+}

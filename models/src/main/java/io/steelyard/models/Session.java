@@ -1,0 +1,225 @@
+package io.steelyard.models;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.KeyValues;
+import io.steelyard.kernels.Rows;
+import io.steelyard.models.architecture.Architecture;
+import io.steelyard.models.architecture.Architecture.LayerObserver;
+import io.steelyard.models.architecture.Config;
+import io.steelyard.models.cache.KeyValueCache;
+import io.steelyard.models.sampling.Sampler;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * One sequence of tokens with its KV cache. A forward pass continues after what the cache holds.
+ */
+public final class Session implements AutoCloseable {
+  /** The most tokens in one pass; longer prompts are processed in several. */
+  public static final int BATCH = 512;
+
+  /** Positions whose logits are computed at a time, so that their memory stays small. */
+  private static final int LOGIT_ROWS = 32;
+
+  private final Arena arena = Arena.ofShared();
+  private final Config config;
+  private final KeyValueCache cache;
+  private final Architecture.Pass pass;
+  private final int batch;
+  private final Rows logits;
+  private final MemorySegment lastLogits;
+  private final int[] single = new int[1];
+
+  /** Receives rows of values, one a position. */
+  @FunctionalInterface
+  public interface RowSink<E extends Exception> {
+    /**
+     * Takes one row.
+     *
+     * @param row float32 values, only valid during the call
+     */
+    void row(MemorySegment row) throws E;
+  }
+
+  /** Told of each token as it is generated. */
+  @FunctionalInterface
+  public interface TokenObserver {
+    /**
+     * Takes a token.
+     *
+     * @param logits that it was chosen from, only valid during the call
+     * @return whether to go on
+     */
+    boolean token(int id, MemorySegment logits);
+  }
+
+  Session(Architecture architecture, Kernels kernels, int capacity, DataType kvType) {
+    config = architecture.config();
+    batch = Math.min(BATCH, capacity);
+    try {
+      cache =
+          new KeyValueCache(
+              kernels,
+              arena,
+              config.layers(),
+              new KeyValues.Shape(kvType, config.kvHeads(), config.headDimension(), capacity));
+      pass = architecture.newPass(arena, batch);
+      logits = Rows.allocate(arena, Math.min(batch, LOGIT_ROWS), config.vocabulary());
+      lastLogits = logits.row(0);
+    } catch (RuntimeException | Error e) {
+      arena.close();
+      throw e;
+    }
+  }
+
+  /** Positions in the cache. */
+  public int length() {
+    return cache.length();
+  }
+
+  /** Positions that the cache has room for. */
+  public int capacity() {
+    return cache.capacity();
+  }
+
+  /** The most tokens in one pass. */
+  public int batch() {
+    return batch;
+  }
+
+  /** Type of the cached keys and values. */
+  public DataType kvType() {
+    return cache.shape().type();
+  }
+
+  /** Bytes of the KV cache. */
+  public long cacheBytes() {
+    return cache.bytes();
+  }
+
+  /** Bytes of activations and logits. */
+  public long activationBytes() {
+    return pass.bytes() + logits.data().byteSize();
+  }
+
+  /** Forgets the positions from {@code length} on. */
+  public void truncate(int length) {
+    cache.truncate(length);
+  }
+
+  /**
+   * Processes tokens.
+   *
+   * @param ids the tokens from index {@code from} up to {@code to}, at least one
+   * @return the logits of the last one: float32, valid until the next call
+   * @throws ModelException if an id is not in the vocabulary or the cache has no room
+   */
+  public MemorySegment forward(int[] ids, int from, int to) {
+    check(ids, from, to);
+    Rows hidden = null;
+    int tokens = 0;
+    for (int at = from; at < to; at += tokens) {
+      tokens = Math.min(batch, to - at);
+      hidden = pass.forward(cache, ids, at, tokens, LayerObserver.NONE);
+    }
+    pass.logits(Objects.requireNonNull(hidden).from(tokens - 1), 1, logits);
+    return lastLogits;
+  }
+
+  /** Processes tokens whose logits nobody needs; none is fine too. */
+  public void advance(int[] ids, int from, int to) {
+    if (from == to) {
+      return;
+    }
+    check(ids, from, to);
+    for (int at = from; at < to; at += batch) {
+      pass.forward(cache, ids, at, Math.min(batch, to - at), LayerObserver.NONE);
+    }
+  }
+
+  /** Processes one token; otherwise as {@link #forward(int[], int, int)}. */
+  public MemorySegment step(int id) {
+    single[0] = id;
+    return forward(single, 0, 1);
+  }
+
+  /**
+   * Processes tokens and tells the logits of every one, in order.
+   *
+   * @throws ModelException as {@link #forward(int[], int, int)}
+   */
+  public <E extends Exception> void forward(int[] ids, int from, int to, RowSink<E> sink) throws E {
+    check(ids, from, to);
+    for (int at = from; at < to; at += batch) {
+      int tokens = Math.min(batch, to - at);
+      Rows hidden = pass.forward(cache, ids, at, tokens, LayerObserver.NONE);
+      for (int row = 0; row < tokens; row += LOGIT_ROWS) {
+        int rows = Math.min(LOGIT_ROWS, tokens - row);
+        pass.logits(hidden.from(row), rows, logits);
+        for (int i = 0; i < rows; i++) {
+          sink.row(logits.row(i));
+        }
+      }
+    }
+  }
+
+  /**
+   * Processes tokens in one pass and tells what each layer puts out.
+   *
+   * @throws ModelException as {@link #forward(int[], int, int)}, and if there are more tokens than
+   *     one pass takes
+   */
+  public void layers(int[] ids, LayerObserver observer) {
+    check(ids, 0, ids.length);
+    if (ids.length > batch) {
+      throw new ModelException(
+          "%d tokens are more than the %d of one pass; give fewer".formatted(ids.length, batch));
+    }
+    pass.forward(cache, ids, 0, ids.length, observer);
+  }
+
+  /**
+   * Generates tokens one by one.
+   *
+   * @param input the token that follows what the cache holds
+   * @param tokens how many to generate at most
+   * @param observer told of each; may end the generation
+   */
+  public void decode(int input, int tokens, Sampler sampler, TokenObserver observer) {
+    int id = input;
+    for (int i = 0; i < tokens; i++) {
+      MemorySegment row = step(id);
+      id = sampler.next(row);
+      if (!observer.token(id, row)) {
+        return;
+      }
+    }
+  }
+
+  private void check(int[] ids, int from, int to) {
+    Objects.checkFromToIndex(from, to, ids.length);
+    if (from == to) {
+      throw new ModelException("there is no token to process; give at least one");
+    }
+    if (to - from > capacity() - length()) {
+      throw new ModelException(
+          "%d tokens after %d don't fit the context of %d; load the model with a larger context"
+              .formatted(to - from, length(), capacity()));
+    }
+    for (int i = from; i < to; i++) {
+      if (ids[i] < 0 || ids[i] >= config.vocabulary()) {
+        throw new ModelException(
+            "token id %d is not in the model's vocabulary of %d"
+                .formatted(ids[i], config.vocabulary()));
+      }
+    }
+  }
+
+  /** Frees the cache and all buffers. */
+  @Override
+  public void close() {
+    arena.close();
+  }
+}

@@ -1,0 +1,76 @@
+package io.steelyard.models.architecture;
+
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Rows;
+import io.steelyard.models.ModelException;
+import io.steelyard.models.cache.KeyValueCache;
+import io.steelyard.models.gguf.GgufFile;
+import java.lang.foreign.Arena;
+import java.util.List;
+
+/** A model family with its weights: the forward pass from token ids to logits. */
+public interface Architecture {
+  /** Names of the families that can be run. */
+  List<String> SUPPORTED = List.of(Llama.NAME);
+
+  /**
+   * Takes a model's weights out of its file, which must stay open while they are used.
+   *
+   * @param arena owns what has to be decoded
+   * @throws ModelException if the family is unknown or the file doesn't hold what it needs
+   */
+  static Architecture load(GgufFile file, Kernels kernels, Arena arena) {
+    String name = file.metadata().string("general.architecture");
+    if (!name.equals(Llama.NAME)) {
+      throw new ModelException(
+          "%s has the architecture '%s', which isn't supported; supported are: %s"
+              .formatted(file.path(), name, String.join(", ", SUPPORTED)));
+    }
+    return new Llama(file, kernels, arena);
+  }
+
+  /** The model's shape. */
+  Config config();
+
+  /** What was taken from the file. */
+  Weights weights();
+
+  /** Memory for passes of up to so many tokens. */
+  Pass newPass(Arena arena, int batch);
+
+  /** Memory for one pass, with the operations that run in it. */
+  interface Pass {
+    /**
+     * Runs all layers over tokens that follow what the cache holds, and adds them to it.
+     *
+     * @param ids holds the tokens from index {@code from} on
+     * @param observer told of each layer's output
+     * @return the last layer's output, one row a token, valid until the next pass
+     */
+    Rows forward(KeyValueCache cache, int[] ids, int from, int tokens, LayerObserver observer);
+
+    /**
+     * Computes logits.
+     *
+     * @param hidden rows that {@link #forward} returned, or some of them
+     * @param out receives rows of {@code config().vocabulary()} values
+     */
+    void logits(Rows hidden, int tokens, Rows out);
+
+    /** Bytes of activations allocated. */
+    long bytes();
+  }
+
+  /** Told of what each layer puts out. */
+  @FunctionalInterface
+  interface LayerObserver {
+    LayerObserver NONE = (layer, output, tokens) -> {};
+
+    /**
+     * Takes an output; the rows are only valid during the call.
+     *
+     * @param layer 0 for the embedding, i + 1 for layer i
+     */
+    void output(int layer, Rows output, int tokens);
+  }
+}

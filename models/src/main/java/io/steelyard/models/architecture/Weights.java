@@ -1,0 +1,152 @@
+package io.steelyard.models.architecture;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Matrix;
+import io.steelyard.kernels.Rows;
+import io.steelyard.kernels.Tensor;
+import io.steelyard.kernels.codec.Codec;
+import io.steelyard.models.ModelException;
+import io.steelyard.models.gguf.GgufFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Takes a model's tensors out of its file: checks each one's shape, makes it ready for the kernels,
+ * and keeps account of what was taken.
+ */
+public final class Weights {
+  private final GgufFile file;
+  private final Kernels kernels;
+  private final Arena arena;
+  private final Set<String> taken = new HashSet<>();
+  private final List<Matrix> matrices = new ArrayList<>();
+  private final List<Tensor> matrixTensors = new ArrayList<>();
+  private long vectorBytes;
+  private long vectorValues;
+
+  /**
+   * Begins with nothing taken.
+   *
+   * @param arena owns what is decoded
+   */
+  Weights(GgufFile file, Kernels kernels, Arena arena) {
+    this.file = file;
+    this.kernels = kernels;
+    this.arena = arena;
+  }
+
+  /** A tensor and the shape that it must have. */
+  record Wanted(String name, long rows, long columns) {}
+
+  boolean has(String name) {
+    return file.tensor(name).isPresent();
+  }
+
+  /** A matrix of one tensor, or of several stacked in order. */
+  Matrix matrix(Wanted... wanted) {
+    List<Tensor> parts = new ArrayList<>();
+    for (Wanted each : wanted) {
+      parts.add(take(each));
+    }
+    matrixTensors.addAll(parts);
+    Matrix matrix = kernels.prepare(parts);
+    matrices.add(matrix);
+    return matrix;
+  }
+
+  /** A vector, decoded to one row of float32. */
+  Rows vector(String name, int width) {
+    Tensor tensor = take(new Wanted(name, 1, width));
+    float[] values = decode(tensor);
+    Rows row = Rows.allocate(arena, 1, width);
+    MemorySegment.copy(values, 0, row.data(), ValueLayout.JAVA_FLOAT, 0, width);
+    vectorBytes += row.data().byteSize();
+    vectorValues += width;
+    return row;
+  }
+
+  /** A vector's values; none if the file has no such tensor. */
+  float[] values(String name, int width) {
+    return has(name) ? decode(take(new Wanted(name, 1, width))) : new float[0];
+  }
+
+  private static float[] decode(Tensor tensor) {
+    float[] values = new float[(int) tensor.columns()];
+    Codec.of(tensor.type()).decode(tensor.data(), 0, values, 0, values.length);
+    return values;
+  }
+
+  private Tensor take(Wanted wanted) {
+    Tensor tensor = file.require(wanted.name());
+    if (tensor.rows() != wanted.rows() || tensor.columns() != wanted.columns()) {
+      throw new ModelException(
+          "%s: tensor '%s' is %d × %d where the model's configuration needs %d × %d"
+              .formatted(
+                  file.path(),
+                  wanted.name(),
+                  tensor.rows(),
+                  tensor.columns(),
+                  wanted.rows(),
+                  wanted.columns()));
+    }
+    taken.add(wanted.name());
+    return tensor;
+  }
+
+  /**
+   * Makes sure that nothing was left in the file: a bias that is not added, say, makes another
+   * model of it.
+   */
+  void requireAllTaken(String architecture) {
+    List<String> left = file.tensorNames().stream().filter(name -> !taken.contains(name)).toList();
+    if (!left.isEmpty()) {
+      throw new ModelException(
+          "%s holds %d tensors that the architecture '%s' doesn't use, the first is '%s'; it would"
+                  .formatted(file.path(), left.size(), architecture, left.getFirst())
+              + " be computed wrongly, so it is refused");
+    }
+  }
+
+  /** Number of weights taken, those of tied matrices once. */
+  public long parameters() {
+    return vectorValues + matrixTensors.stream().mapToLong(t -> t.rows() * t.columns()).sum();
+  }
+
+  /** Bytes of all weights: in the mapped file, and what the kernels or the decoder allocated. */
+  public long bytes() {
+    return vectorBytes
+        + matrixTensors.stream().mapToLong(tensor -> tensor.data().byteSize()).sum()
+        + matrices.stream().mapToLong(Matrix::ownedBytes).sum();
+  }
+
+  /**
+   * The matrices' types by their share of parameters, the largest first, such as {@code Q4_1 79% +
+   * Q8_0 21%}; a single type stands alone.
+   */
+  public String precision() {
+    Map<DataType, Long> values = new EnumMap<>(DataType.class);
+    long total = 0;
+    for (Tensor tensor : matrixTensors) {
+      long count = tensor.rows() * tensor.columns();
+      values.merge(tensor.type(), count, Long::sum);
+      total += count;
+    }
+    if (values.size() == 1) {
+      return values.keySet().iterator().next().name();
+    }
+    double all = total;
+    return values.entrySet().stream()
+        .sorted(Map.Entry.<DataType, Long>comparingByValue().reversed())
+        .map(entry -> entry.getKey() + " " + Math.round(100 * entry.getValue() / all) + "%")
+        .collect(Collectors.joining(" + "));
+  }
+}

@@ -1,0 +1,2 @@
+/** Keys and values that a session has computed. */
+package io.steelyard.models.cache;

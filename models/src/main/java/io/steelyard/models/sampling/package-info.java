@@ -1,0 +1,2 @@
+/** How the next token is chosen from logits. */
+package io.steelyard.models.sampling;
