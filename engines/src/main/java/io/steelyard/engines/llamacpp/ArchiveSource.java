@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.net.URLConnection;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -95,7 +96,7 @@ sealed interface ArchiveSource {
 
     /** The first line that says something. */
     private static String reason(Path log) throws IOException {
-      String text = new String(Files.readAllBytes(log), java.nio.charset.StandardCharsets.UTF_8);
+      String text = new String(Files.readAllBytes(log), StandardCharsets.UTF_8);
       List<String> lines =
           text.lines()
               .map(line -> line.replaceFirst("^npm (ERR!|error) *", "").strip())

@@ -17,6 +17,9 @@ import java.lang.foreign.MemorySegment;
  * process where they aren't.
  */
 final class LlamaContext implements AutoCloseable {
+  /** llama.cpp makes caches of a multiple of this. */
+  private static final int CELLS = 256;
+
   private final LlamaCppLibrary library;
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment pool;
@@ -59,7 +62,7 @@ final class LlamaContext implements AutoCloseable {
       throw new EngineException(
           Kind.FAILED,
           "llama.cpp could not make a context of %d tokens for this model: %s"
-              .formatted(tokens, library.log().lastError().orElse("it gave no reason")));
+              .formatted(tokens, library.log().cause().orElse("it gave no reason")));
     }
     library.attachThreadpool(context, pool);
     this.memory = library.memory(context);
@@ -73,10 +76,12 @@ final class LlamaContext implements AutoCloseable {
 
   private MemorySegment create(
       LlamaModel model, LlamaCppOptions options, int tokens, int sequences, int mostOutputs) {
+    // Each sequence's share is rounded up by llama.cpp; asking for it so saves a warning.
+    int tokensEach = sequences == 1 ? tokens : Math.ceilDiv(tokens, CELLS) * CELLS;
     try (Arena scratch = Arena.ofConfined()) {
       MemorySegment params = library.contextDefaultParams(scratch);
       var layout = LlamaCppStructs.CONTEXT_PARAMS;
-      LlamaCppStructs.set(params, layout, "n_ctx", Math.multiplyExact(tokens, sequences));
+      LlamaCppStructs.set(params, layout, "n_ctx", Math.multiplyExact(tokensEach, sequences));
       LlamaCppStructs.set(params, layout, "n_batch", options.batch());
       LlamaCppStructs.set(params, layout, "n_ubatch", options.ubatch());
       LlamaCppStructs.set(params, layout, "n_seq_max", sequences);
@@ -258,6 +263,6 @@ final class LlamaContext implements AutoCloseable {
   private EngineException failure(String what) {
     return new EngineException(
         Kind.FAILED,
-        "llama.cpp " + what + library.log().lastError().map(line -> ": " + line).orElse(""));
+        "llama.cpp " + what + library.log().cause().map(line -> ": " + line).orElse(""));
   }
 }

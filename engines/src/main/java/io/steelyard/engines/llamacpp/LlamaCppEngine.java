@@ -1,5 +1,6 @@
 package io.steelyard.engines.llamacpp;
 
+import io.steelyard.engines.InstalledEngine;
 import io.steelyard.engines.llamacpp.LlamaCppOptions.Flash;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
@@ -39,8 +40,13 @@ public final class LlamaCppEngine implements Engine {
 
   private static final int MOST_SEQUENCES = 256;
 
+  private static final List<String> PRECISIONS =
+      List.of(
+          "F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q2_K", "Q3_K", "Q4_K",
+          "Q5_K", "Q6_K", "IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S",
+          "IQ4_NL", "IQ4_XS", "TQ1_0", "TQ2_0", "MXFP4", "NVFP4", "Q1_0", "Q2_0");
+
   private final LlamaCppInstaller installer;
-  private Optional<LoadedLibrary> loaded = Optional.empty();
   private Optional<Session> session = Optional.empty();
 
   /** An engine that uses the libraries installed for this user. */
@@ -50,10 +56,12 @@ public final class LlamaCppEngine implements Engine {
 
   LlamaCppEngine(LlamaCppInstaller installer) {
     this.installer = installer;
+    LlamaCppLibrary.link();
   }
 
   /** A loaded model; {@code prefix} is what the cache holds from one go. */
   private static final class Session {
+    final LlamaCppLibrary library;
     final LlamaCppOptions options;
     final LlamaModel model;
     final LlamaContext context;
@@ -61,7 +69,9 @@ public final class LlamaCppEngine implements Engine {
     int[] prefix = new int[0];
     Map<String, Long> bytes = Map.of();
 
-    Session(LlamaCppOptions options, LlamaModel model, LlamaContext context) {
+    Session(
+        LlamaCppLibrary library, LlamaCppOptions options, LlamaModel model, LlamaContext context) {
+      this.library = library;
       this.options = options;
       this.model = model;
       this.context = context;
@@ -71,23 +81,29 @@ public final class LlamaCppEngine implements Engine {
 
   @Override
   public EngineInfo hello() throws EngineException {
-    LoadedLibrary library = library();
+    directory();
+    // Loading the library is part of the engine's own start, so it is left to the first load.
+    Optional<LoadedLibrary> library = LoadedLibrary.loaded();
+    String variant =
+        library
+            .map(LoadedLibrary::variant)
+            .orElseGet(() -> ProcessorVariant.best(SystemFacts.processorFlags()).label());
     return new EngineInfo(
         LlamaCppProvider.NAME,
         LlamaCppRelease.VERSION,
-        library.variant(),
-        library.libraries(),
-        List.of("any type of a GGUF file"),
+        variant,
+        library.map(LoadedLibrary::files).orElse(List.of()),
+        PRECISIONS,
         List.of("forward"),
         true,
-        library.build());
+        AdapterBuild.checksum(variant));
   }
 
   @Override
   public LoadReport load(LoadRequest request) throws EngineException {
     LlamaCppOptions options = LlamaCppOptions.of(request);
-    LoadedLibrary loadedLibrary = library();
-    LlamaCppLibrary library = loadedLibrary.library();
+    LoadedLibrary loaded = LoadedLibrary.load(directory());
+    LlamaCppLibrary library = loaded.library();
     unload();
     library.log().clear();
     Path file = Path.of(request.model());
@@ -103,7 +119,7 @@ public final class LlamaCppEngine implements Engine {
       throw e;
     }
     long contextReady = System.nanoTime();
-    Session opened = new Session(options, model, context);
+    Session opened = new Session(library, options, model, context);
     session = Optional.of(opened);
     if (!context.hasMemory()) {
       unload();
@@ -112,11 +128,11 @@ public final class LlamaCppEngine implements Engine {
     }
     opened.bytes = bytes(library.log());
     Map<String, Long> phases = new LinkedHashMap<>();
-    phases.put("library", loadedLibrary.nanos());
+    phases.put("library", loaded.nanos());
     phases.put("load", modelReady - start);
     phases.put("context", contextReady - modelReady);
     return new LoadReport(
-        phases, opened.bytes, loadedLibrary.libraries(), settings(opened, library.log(), file));
+        phases, opened.bytes, loaded.files(), settings(opened, library.log(), file));
   }
 
   @Override
@@ -216,10 +232,9 @@ public final class LlamaCppEngine implements Engine {
     SystemFacts.checkMemory(tokens, s.model.cacheBytesPerToken(s.options.kv()));
     CRC32 checksum = new CRC32();
     byte[] best = new byte[Integer.BYTES];
-    LlamaCppLibrary library = library().library();
     try (LlamaContext context =
         new LlamaContext(
-            library,
+            s.library,
             s.model,
             s.options.withBatch(s.options.ubatch()),
             ids[0].length,
@@ -314,11 +329,11 @@ public final class LlamaCppEngine implements Engine {
     return Map.copyOf(bytes);
   }
 
-  private LoadedLibrary library() throws EngineException {
-    if (loaded.isEmpty()) {
-      loaded = Optional.of(LoadedLibrary.load(installer));
-    }
-    return loaded.get();
+  private Path directory() throws EngineException {
+    InstalledEngine installed = installer.status();
+    return installed
+        .directory()
+        .orElseThrow(() -> new EngineException(Kind.MISSING, installed.message()));
   }
 
   private Session session() throws EngineException {

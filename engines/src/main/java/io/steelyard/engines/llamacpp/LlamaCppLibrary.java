@@ -2,6 +2,7 @@ package io.steelyard.engines.llamacpp;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -18,6 +19,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Objects;
 
 /**
  * The functions of llama.cpp that the adapter calls, bound for the one release whose struct layouts
@@ -106,6 +108,11 @@ final class LlamaCppLibrary {
     System.load(directory.resolve(LlamaCppRelease.GGML_LIBRARY).toString());
     System.load(directory.resolve(LlamaCppRelease.LLAMA_LIBRARY).toString());
     return new LlamaCppLibrary(directory);
+  }
+
+  /** Links the shapes of all functions now, in the runtime's own time. */
+  static void link() {
+    Objects.requireNonNull(I_P_BATCH);
   }
 
   /** What llama.cpp has said since {@link LlamaCppLog#clear}. */
@@ -353,7 +360,7 @@ final class LlamaCppLibrary {
     MemorySegment room = arena.allocate(1024, 16).fill(poison);
     MemorySegment struct = struct(shape, function, (size, alignment) -> room.asSlice(0, size));
     for (long i = struct.byteSize(); i < room.byteSize(); i++) {
-      if (room.get(java.lang.foreign.ValueLayout.JAVA_BYTE, i) != poison) {
+      if (room.get(JAVA_BYTE, i) != poison) {
         throw new IllegalStateException(
             function + " fills more than the " + struct.byteSize() + " bytes of its struct");
       }

@@ -31,7 +31,7 @@ final class LlamaCppLog {
   private final List<String> lines = new ArrayList<>();
   private final StringBuilder partial = new StringBuilder();
   private int partialLevel;
-  private Optional<String> lastError = Optional.empty();
+  private Optional<String> firstError = Optional.empty();
 
   /** The callback of {@code llama_log_set}; must not throw into native code. */
   void accept(int level, MemorySegment text, MemorySegment ignoredUserData) {
@@ -71,7 +71,7 @@ final class LlamaCppLog {
       System.err.println("llama.cpp: " + line);
     }
     if (partialLevel == ERROR) {
-      lastError = Optional.of(line);
+      firstError = firstError.or(() -> Optional.of(line));
     }
   }
 
@@ -79,13 +79,13 @@ final class LlamaCppLog {
   synchronized void clear() {
     partial.setLength(0);
     lines.clear();
-    lastError = Optional.empty();
+    firstError = Optional.empty();
   }
 
-  /** The last error, for messages; the last line where there was none. */
-  synchronized Optional<String> lastError() {
+  /** The first error since {@link #clear}: it is the cause, later ones its consequences. */
+  synchronized Optional<String> cause() {
     flush();
-    return lastError;
+    return firstError;
   }
 
   /** Whether any line holds this text. */

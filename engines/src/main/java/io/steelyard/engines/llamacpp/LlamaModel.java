@@ -53,7 +53,7 @@ final class LlamaModel implements AutoCloseable {
       LlamaCppStructs.set(params, layout, "use_extra_bufts", options.repack());
       MemorySegment model = library.loadModel(LlamaCppLibrary.utf8(file.toString(), arena), params);
       if (model.address() == 0) {
-        throw unusable(file, library.log().lastError().orElse("it gave no reason"));
+        throw unusable(file, library.log().cause().orElse("it gave no reason"));
       }
       LlamaModel loaded = new LlamaModel(library, model);
       if (!library.truth("llama_model_has_decoder", model)

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** What Linux says of this process and machine. */
 final class SystemFacts {
@@ -47,6 +48,13 @@ final class SystemFacts {
           .distinct()
           .toList();
     }
+  }
+
+  /** What the processor can do, in Linux's names. */
+  static Set<String> processorFlags() {
+    return field(Path.of("/proc/cpuinfo"), "flags")
+        .map(line -> Set.of(line.substring(line.indexOf(':') + 1).strip().split("\\s+")))
+        .orElse(Set.of());
   }
 
   private static Optional<String> field(Path file, String name) {

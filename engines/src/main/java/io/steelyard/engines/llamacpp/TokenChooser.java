@@ -6,7 +6,6 @@ import io.steelyard.lab.worker.EngineException.Kind;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 
 /** Chooses the next token from logits, as {@link Sampling} says. */
 @FunctionalInterface
@@ -55,13 +54,7 @@ interface TokenChooser {
     public int choose(MemorySegment logits) throws EngineException {
       row.argmax(logits);
       float[] values = row.copy(logits);
-      int[] ids =
-          IntStream.range(0, values.length)
-              .boxed()
-              .sorted((a, b) -> Float.compare(values[b], values[a]))
-              .mapToInt(Integer::intValue)
-              .limit(sampling.topK() == 0 ? values.length : sampling.topK())
-              .toArray();
+      int[] ids = descending(values);
       double[] weights = new double[ids.length];
       for (int i = 0; i < ids.length; i++) {
         weights[i] = Math.exp(((double) values[ids[i]] - values[ids[0]]) / sampling.temperature());
@@ -75,6 +68,19 @@ interface TokenChooser {
         }
       }
       return ids[kept - 1];
+    }
+
+    /** The ids that top-k leaves, most likely first (ties: lowest id). */
+    private int[] descending(float[] values) {
+      long[] keys = new long[values.length];
+      for (int id = 0; id < keys.length; id++) {
+        int bits = Float.floatToIntBits(values[id]);
+        int ascending = bits ^ ((bits >> 31) & Integer.MAX_VALUE);
+        keys[id] = ((long) ~ascending << Integer.SIZE) | id;
+      }
+      Arrays.sort(keys);
+      int count = sampling.topK() == 0 ? keys.length : Math.min(keys.length, sampling.topK());
+      return Arrays.stream(keys, 0, count).mapToInt(key -> (int) key).toArray();
     }
 
     /** How many of the descending weights pass top-p and min-p; at least one. */

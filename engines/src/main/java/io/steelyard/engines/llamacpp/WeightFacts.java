@@ -1,6 +1,11 @@
 package io.steelyard.engines.llamacpp;
 
+import io.steelyard.kernels.DataType;
+import io.steelyard.models.ModelException;
+import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.gguf.WeightPrecision;
 import java.nio.file.Path;
+import java.util.stream.Collectors;
 
 /**
  * How weights are stored and multiplied.
@@ -9,7 +14,32 @@ import java.nio.file.Path;
  * @param activations how llama.cpp rounds activations before it multiplies such weights
  */
 record WeightFacts(String precision, String activations) {
+
+  /**
+   * Reads a file that llama.cpp has loaded. Types that Steelyard's own reader doesn't know are told
+   * by llama.cpp's name for the mixture.
+   */
   static WeightFacts of(Path file, LlamaModel model) {
-    return new WeightFacts(model.fileType(), "unknown");
+    try (GgufFile gguf = GgufFile.open(file)) {
+      return new WeightFacts(
+          WeightPrecision.describe(gguf),
+          WeightPrecision.parameters(gguf).keySet().stream()
+              .map(WeightFacts::activations)
+              .distinct()
+              .collect(Collectors.joining(" + ")));
+    } catch (ModelException e) {
+      return new WeightFacts(model.fileType(), "int8 blocks");
+    }
+  }
+
+  /** ggml's {@code vec_dot_type}: Q8_0 or Q8_1 blocks for blocks of 32, Q8_K for those of 256. */
+  private static String activations(DataType type) {
+    return switch (type) {
+      case F32 -> "f32";
+      case F16 -> "f16";
+      case BF16 -> "bf16";
+      case Q4_0, Q4_1, Q8_0 -> "int8 per 32";
+      case Q4_K, Q5_K, Q6_K -> "int8 per 256";
+    };
   }
 }
