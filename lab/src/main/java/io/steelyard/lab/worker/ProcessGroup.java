@@ -42,6 +42,9 @@ final class ProcessGroup {
         .addShutdownHook(new Thread(() -> ALIVE.forEach(ProcessGroup::kill), "steelyard-kill"));
   }
 
+  /** Programs looked up once. */
+  private static final Map<String, Optional<String>> TOOLS = new ConcurrentHashMap<>();
+
   private final Process process;
   private final long startedNanos;
   private final Path stderrFile;
@@ -63,6 +66,9 @@ final class ProcessGroup {
     }
     List<String> line = new ArrayList<>();
     line.add(tool("setsid", "starts each worker in a process group of its own"));
+    // Asks the kernel to kill the worker when its coordinator dies. Where there is no such tool, a
+    // worker still sees the end of its standard input.
+    findTool("setpriv").ifPresent(setpriv -> line.addAll(List.of(setpriv, "--pdeathsig", "KILL")));
     if (!command.cpus().isEmpty()) {
       line.add(tool("taskset", "keeps a worker to processors " + command.cpus()));
       line.add("-c");
@@ -72,7 +78,6 @@ final class ProcessGroup {
     ProcessBuilder builder = new ProcessBuilder(line);
     Map<String, String> environment = builder.environment();
     environment.keySet().removeAll(WorkerCommand.REMOVED);
-    environment.put(WorkerMain.COORDINATOR, Long.toString(ProcessHandle.current().pid()));
     environment.putAll(command.environment());
     builder.redirectError(ProcessBuilder.Redirect.appendTo(stderrFile.toFile()));
     try {
@@ -109,7 +114,7 @@ final class ProcessGroup {
             .onExit()
             .thenRun(
                 () -> {
-                  Posix.killGroup(group.pid(), Posix.SIGKILL);
+                  Posix.killGroup(group.pid());
                   ALIVE.remove(group);
                 });
     return group;
@@ -136,7 +141,7 @@ final class ProcessGroup {
       descendants = stream.toList();
     }
     if (process.isAlive()) {
-      Posix.killGroup(pid(), Posix.SIGKILL);
+      Posix.killGroup(pid());
       // Before the process has become a group's leader, the signal above finds nobody.
       process.destroyForcibly();
     }
@@ -178,21 +183,25 @@ final class ProcessGroup {
     }
   }
 
-  private static final Map<String, Optional<String>> TOOLS = new ConcurrentHashMap<>();
-
   private static String tool(String name, String purpose) throws WorkerException {
-    Optional<String> path = TOOLS.computeIfAbsent(name, ProcessGroup::find);
-    return path.orElseThrow(
-        () ->
-            new WorkerException(
-                Kind.NOT_STARTED,
-                "'" + name + "' is not on the PATH; it " + purpose + ". It comes with util-linux"));
+    return findTool(name)
+        .orElseThrow(
+            () ->
+                new WorkerException(
+                    Kind.NOT_STARTED,
+                    "'%s' is not on the PATH; it %s. It comes with util-linux"
+                        .formatted(name, purpose)));
   }
 
-  private static Optional<String> find(String tool) {
+  private static Optional<String> findTool(String name) {
+    return TOOLS.computeIfAbsent(name, ProcessGroup::searchPath);
+  }
+
+  private static Optional<String> searchPath(String tool) {
     String path = Optional.ofNullable(System.getenv("PATH")).orElse("/usr/bin:/bin");
     return Stream.of(path.split(":", -1))
-        .map(folder -> Path.of(folder.isEmpty() ? "." : folder, tool))
+        .filter(folder -> !folder.isEmpty())
+        .map(folder -> Path.of(folder, tool))
         .filter(Files::isExecutable)
         .map(Path::toString)
         .findFirst();

@@ -59,7 +59,9 @@ final class RequestServer {
     } catch (WireException e) {
       answer = Wire.refusal(id, Kind.BAD_REQUEST, e.getMessage());
     } catch (EngineException e) {
-      complain(call, e);
+      if (e.kind() == Kind.FAILED || e.getCause() != null) {
+        complain(call, e);
+      }
       answer = Wire.refusal(id, e.kind(), e.getMessage());
     } catch (OutOfMemoryError e) {
       answer =

@@ -28,6 +28,14 @@ public record WorkerCommand(
   /** The Java heap's limit in a JVM worker; models and caches lie outside the heap. */
   public static final String HEAP = "-Xmx2g";
 
+  /**
+   * Keeps the protocol's stream as descriptor 3 and makes descriptor 1 mean standard error, so that
+   * not even a native library that prints can disturb the protocol. Done by the shell, in a
+   * millisecond: the JVM could do it through foreign functions, whose first use takes 100.
+   */
+  private static final List<String> PROTOCOL_APART =
+      List.of("/bin/sh", "-c", "exec \"$@\" 3>&1 1>&2", "sh");
+
   private static final Pattern CPUS =
       Pattern.compile("\\d{1,5}(-\\d{1,5})?(,\\d{1,5}(-\\d{1,5})?)*");
 
@@ -50,7 +58,7 @@ public record WorkerCommand(
    * and no heap laid out in advance. A provider's flags come last and win.
    */
   public static WorkerCommand jvm(EngineProvider provider) {
-    List<String> command = new ArrayList<>();
+    List<String> command = new ArrayList<>(PROTOCOL_APART);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("-XX:+UseSerialGC");
@@ -62,6 +70,7 @@ public record WorkerCommand(
     command.add(System.getProperty("java.class.path"));
     command.add(WorkerMain.class.getName());
     command.add(provider.name());
+    command.add("/dev/fd/3");
     return new WorkerCommand(provider.name(), command, Map.of(), "");
   }
 

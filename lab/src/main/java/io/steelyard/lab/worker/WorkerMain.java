@@ -12,20 +12,16 @@ import java.util.Optional;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
- * The main program of every JVM engine: {@code WorkerMain ENGINE} speaks the worker protocol on its
- * standard streams.
+ * The main program of every JVM engine: {@code WorkerMain ENGINE [FILE]} reads requests from
+ * standard input and writes answers to the file, or to standard output where none is named.
  *
- * <p>Standard output carries the protocol alone: what the engine and its native libraries print
- * goes to standard error. The process ends with its coordinator: by the kernel's signal at the
- * parent's death, and within a second of the end of standard input even while a call is running.
+ * <p>The answers' stream carries the protocol alone: what the engine prints goes to standard error.
+ * The process ends with its coordinator: by the kernel's signal that {@link ProcessGroup} asks for,
+ * and within a second of the end of standard input even while a call is running.
  */
 public final class WorkerMain {
-  /** Environment variable that holds the coordinator's process id. */
-  static final String COORDINATOR = "STEELYARD_COORDINATOR";
-
   /** How long a call may run on after standard input has ended. */
   private static final long GRACE_MILLIS = 1_000;
 
@@ -39,19 +35,17 @@ public final class WorkerMain {
 
   private WorkerMain() {}
 
-  public static void main(String[] arguments) throws InterruptedException {
-    if (arguments.length != 1) {
-      System.err.println(
-          "usage: WorkerMain ENGINE   (speaks the worker protocol on stdin and stdout)");
+  public static void main(String[] arguments) throws IOException, InterruptedException {
+    if (arguments.length < 1 || arguments.length > 2) {
+      System.err.println("usage: WorkerMain ENGINE [FILE]   (answers go to FILE, else to stdout)");
       System.exit(2);
     }
     String engine = arguments[0];
-    OutputStream protocol = takeOverStandardOutput();
+    OutputStream protocol = protocol(arguments);
     InputStream requests = new FileInputStream(FileDescriptor.in);
     System.setIn(InputStream.nullInputStream());
     BlockingQueue<Input> inputs = new ArrayBlockingQueue<>(8);
     daemon("stdin", () -> read(requests, inputs));
-    daemon("parent", WorkerMain::dieWithCoordinator);
 
     RequestServer server = new RequestServer(() -> EngineProviders.find(engine).create(), protocol);
     try {
@@ -78,21 +72,15 @@ public final class WorkerMain {
   }
 
   /**
-   * The stream of the protocol. Descriptor 1 itself is turned into standard error, so that a native
-   * library which prints can't disturb the protocol.
+   * The stream of the protocol. With a path, descriptor 1 is standard error already, so that not
+   * even a native library that prints can disturb the protocol; without one, Java code alone is
+   * kept off.
    */
-  private static OutputStream takeOverStandardOutput() {
-    OutputStream protocol = new FileOutputStream(FileDescriptor.out);
-    int copy = Posix.duplicate(1);
-    if (copy >= 0) {
-      try {
-        protocol = new FileOutputStream("/dev/fd/" + copy, true);
-        Posix.redirect(2, 1);
-      } catch (IOException e) {
-        System.err.println(
-            "standard output can't be set aside, native libraries must not print: " + e);
-      }
-    }
+  private static OutputStream protocol(String[] arguments) throws IOException {
+    OutputStream protocol =
+        arguments.length > 1
+            ? new FileOutputStream(arguments[1], true)
+            : new FileOutputStream(FileDescriptor.out);
     System.setOut(System.err);
     return protocol;
   }
@@ -131,23 +119,6 @@ public final class WorkerMain {
           }
           Runtime.getRuntime().halt(0);
         });
-  }
-
-  private static void dieWithCoordinator() {
-    String coordinator = System.getenv(COORDINATOR);
-    if (coordinator == null || !System.getProperty("os.name").equals("Linux")) {
-      return;
-    }
-    Posix.dieWithParent();
-    // The parent may have died before the kernel was asked.
-    long parent = ProcessHandle.current().parent().map(ProcessHandle::pid).orElse(0L);
-    if (!coordinator.equals(Long.toString(parent))) {
-      Runtime.getRuntime().halt(1);
-    }
-    // The kernel forgets the wish when the thread that made it ends.
-    while (true) {
-      LockSupport.park();
-    }
   }
 
   private static void daemon(String name, Runnable work) {
