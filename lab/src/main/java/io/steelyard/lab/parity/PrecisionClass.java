@@ -10,11 +10,11 @@ import java.util.Locale;
  * <p>This is the one table of parity's bounds.
  */
 public enum PrecisionClass {
-  //         mean KL, p99 KL, top-1, max |Δ|, margin
-  F32("f32", 1e-7, 1e-6, 0.99, 0.02, 0.005),
-  HALF("bf16, f16", 1e-3, 1e-2, 0.95, 1.0, 0.1),
-  EIGHT_BIT("8-bit", 1e-2, 1e-1, 0.90, 4.0, 0.5),
-  FOUR_BIT("4-bit and less", 2e-2, 2e-1, 0.85, 8.0, 1.0);
+  //         mean KL, p99 KL, top-1, max |Δ|, margin, layer
+  F32("f32", 1e-7, 1e-6, 0.99, 0.02, 0.005, 1e-4),
+  HALF("bf16, f16", 1e-3, 1e-2, 0.95, 1.0, 0.1, 0.02),
+  EIGHT_BIT("8-bit", 1e-2, 1e-1, 0.90, 4.0, 0.5, 0.1),
+  FOUR_BIT("4-bit and less", 2e-2, 2e-1, 0.85, 8.0, 1.0, 0.2);
 
   private final String label;
   private final double meanKl;
@@ -22,15 +22,23 @@ public enum PrecisionClass {
   private final double top1;
   private final double maxAbs;
   private final double margin;
+  private final double layerError;
 
   PrecisionClass(
-      String label, double meanKl, double p99Kl, double top1, double maxAbs, double margin) {
+      String label,
+      double meanKl,
+      double p99Kl,
+      double top1,
+      double maxAbs,
+      double margin,
+      double layerError) {
     this.label = label;
     this.meanKl = meanKl;
     this.p99Kl = p99Kl;
     this.top1 = top1;
     this.maxAbs = maxAbs;
     this.margin = margin;
+    this.layerError = layerError;
   }
 
   public String label() {
@@ -60,6 +68,11 @@ public enum PrecisionClass {
   /** Gap between the two largest logits under which either may come first. */
   public double margin() {
     return margin;
+  }
+
+  /** Most that a layer's output may differ, as relative Frobenius norm. */
+  public double layerError() {
+    return layerError;
   }
 
   /** The class of a loaded model, from what the engine read back. */

@@ -103,7 +103,30 @@ public sealed interface Entry {
       double stolenShare,
       long pageFaults,
       long contextSwitches)
-      implements Entry {}
+      implements Entry {
+
+    /** The same call counted in another role. */
+    public Call as(Role other) {
+      return new Call(
+          block,
+          attempt,
+          cell,
+          fork,
+          call,
+          other,
+          index,
+          prompt,
+          tokens,
+          nanos,
+          outsideNanos,
+          sinceStartNanos,
+          verified,
+          compileNanos,
+          stolenShare,
+          pageFaults,
+          contextSwitches);
+    }
+  }
 
   /**
    * A process of a cell has ended.

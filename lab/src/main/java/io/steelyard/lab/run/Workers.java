@@ -15,9 +15,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Starts the workers of a study and tells each what the study and its own options say. */
+/** Starts workers for one model and tells each what the settings and its own options say. */
 public final class Workers {
-  private final Study study;
+  private final Study.Model model;
+  private final Study.Settings settings;
   private final EngineRegistry registry;
   private final Function<String, Path> stderr;
   private final Path scratch;
@@ -27,8 +28,13 @@ public final class Workers {
    * @param scratch a folder for bulk data
    */
   public Workers(
-      Study study, EngineRegistry registry, Function<String, Path> stderr, Path scratch) {
-    this.study = study;
+      Study.Model model,
+      Study.Settings settings,
+      EngineRegistry registry,
+      Function<String, Path> stderr,
+      Path scratch) {
+    this.model = model;
+    this.settings = settings;
     this.registry = registry;
     this.stderr = stderr;
     this.scratch = scratch;
@@ -42,7 +48,7 @@ public final class Workers {
   public WorkerProcess start(String name, String engine) throws WorkerException {
     try {
       WorkerCommand command =
-          registry.command(EngineSpec.parse(engine)).onCpus(study.settings().affinity());
+          registry.command(EngineSpec.parse(engine)).onCpus(settings.affinity());
       return WorkerProcess.start(command, stderr.apply(name), scratch, Timeouts.DEFAULT);
     } catch (EngineException e) {
       throw new RunException(e.getMessage(), e);
@@ -50,10 +56,10 @@ public final class Workers {
   }
 
   /**
-   * Loads the study's model into a worker.
+   * Loads the model into a worker.
    *
    * @param options the engine's options; {@code threads}, {@code context}, {@code kv} and {@code
-   *     flash} stand for the study's settings, the others are the engine's own
+   *     flash} stand for the settings, the others are the engine's own
    */
   public LoadReport load(WorkerProcess worker, Map<String, String> options) throws WorkerException {
     return worker.load(request(options)).value();
@@ -66,9 +72,8 @@ public final class Workers {
     String context = own.remove("context");
     String kv = own.remove("kv");
     String flash = own.remove("flash");
-    Study.Settings settings = study.settings();
     return new LoadRequest(
-        study.model().file(),
+        model.file(),
         threads == null ? settings.threads() : number("threads", threads),
         context == null ? settings.context() : number("context", context),
         kv == null ? settings.kv() : kv,
