@@ -17,10 +17,11 @@ import java.util.stream.Collectors;
 /**
  * Writes random models. Equal shape, type and seed give equal bytes on every machine.
  *
- * <p>The weights are scaled so that a forward pass behaves like a trained model's: every matrix
- * keeps the deviation of what it multiplies near one, attention scores have a deviation of about
- * two, and logits one of about three, so that greedy choices are clear and differ from token to
- * token. Embeddings are small beside what the layers add, or a tied output would repeat its input.
+ * <p>The weights are scaled so that a forward pass behaves like a trained model's: attention scores
+ * have a deviation of about two and logits one of about three, greedy choices differ from position
+ * to position, and rounding noise isn't blown up on its way through the layers. For that the first
+ * layer outweighs the embedding (or a tied output would repeat its input), later layers add a small
+ * share each, and attention, which makes positions alike, adds less than the feed-forward part.
  */
 public final class Synth {
   /** Metadata key whose value {@code random} marks a model made here. */
@@ -30,9 +31,12 @@ public final class Synth {
   public static final String RANDOM = "random";
 
   private static final double SCORE_DEVIATION = 2;
+  private static final double ATTENTION_DEVIATION = 0.5;
+  private static final double FEED_FORWARD_DEVIATION = 1.7;
+  private static final double LATER_LAYERS_SHARE = 0.3;
   private static final double LOGIT_DEVIATION = 3;
   private static final double NORM_DEVIATION = 0.1;
-  private static final double BIAS_DEVIATION = 0.2;
+  private static final double BIAS_DEVIATION = 0.1;
 
   private static final List<Shape> SHAPES =
       List.of(
@@ -200,6 +204,7 @@ public final class Synth {
       matrix("token_embd", hidden, shape.vocabulary(), 1);
       for (int layer = 0; layer < shape.layers(); layer++) {
         String block = "blk." + layer + ".";
+        double share = layer == 0 ? 1 : LATER_LAYERS_SHARE;
         norm(block + "attn_norm", 1);
         matrix(block + "attn_q", hidden, hidden, SCORE_DEVIATION);
         matrix(block + "attn_k", hidden, keyValue, 1);
@@ -209,11 +214,11 @@ public final class Synth {
           bias(block + "attn_k", keyValue);
           bias(block + "attn_v", keyValue);
         }
-        matrix(block + "attn_output", hidden, hidden, 1);
+        matrix(block + "attn_output", hidden, hidden, share * ATTENTION_DEVIATION);
         norm(block + "ffn_norm", 1);
         matrix(block + "ffn_gate", hidden, shape.feedForward(), 1);
         matrix(block + "ffn_up", hidden, shape.feedForward(), 1);
-        matrix(block + "ffn_down", shape.feedForward(), hidden, 1);
+        matrix(block + "ffn_down", shape.feedForward(), hidden, share * FEED_FORWARD_DEVIATION);
       }
       norm("output_norm", LOGIT_DEVIATION);
       if (!shape.tied()) {
