@@ -32,6 +32,15 @@ public interface Kernels extends AutoCloseable {
     return VectorTier.available() ? Tier.VECTOR : Tier.REFERENCE;
   }
 
+  /** What {@link #description} of a tier's operators would be, without making them. */
+  static String describe(Tier tier) {
+    return switch (tier) {
+      case REFERENCE -> ReferenceKernels.DESCRIPTION;
+      case VECTOR -> VectorTier.description();
+    };
+  }
+
+  /** The tier of these operators. */
   Tier tier();
 
   /** The tier and the variant that this processor gets, such as {@code vector 512-bit}. */

@@ -14,6 +14,8 @@ import java.util.List;
  * independent results, so their number changes nothing.
  */
 final class ReferenceKernels implements Kernels {
+  static final String DESCRIPTION = "reference scalar";
+
   private final ThreadTeam team;
 
   ReferenceKernels(ThreadTeam team) {
@@ -27,7 +29,7 @@ final class ReferenceKernels implements Kernels {
 
   @Override
   public String description() {
-    return "reference scalar";
+    return DESCRIPTION;
   }
 
   @Override

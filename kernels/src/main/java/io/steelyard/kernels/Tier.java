@@ -1,6 +1,9 @@
 package io.steelyard.kernels;
 
+import java.util.Arrays;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The implementations of every operator, from the plainest to the fastest. */
 public enum Tier {
@@ -12,5 +15,15 @@ public enum Tier {
   /** The spelling on the command line and in records. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** The tier of this spelling, if there is one. */
+  public static Optional<Tier> ofLabel(String label) {
+    return Arrays.stream(values()).filter(tier -> tier.label().equals(label)).findFirst();
+  }
+
+  /** All spellings, for messages: {@code reference|vector}. */
+  public static String labels() {
+    return Arrays.stream(values()).map(Tier::label).collect(Collectors.joining("|"));
   }
 }

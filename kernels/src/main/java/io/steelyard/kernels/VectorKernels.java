@@ -31,7 +31,7 @@ final class VectorKernels implements Kernels {
 
   @Override
   public String description() {
-    return "vector " + COUNT * Float.SIZE + "-bit";
+    return VectorTier.description();
   }
 
   @Override

@@ -20,4 +20,14 @@ final class VectorTier {
     }
     return new VectorKernels(new ThreadTeam(threads));
   }
+
+  static String description() {
+    return available() ? Width.DESCRIPTION : "vector (not available in this JVM)";
+  }
+
+  /** Asks for the width alone: loading the operators would take noticeable time. */
+  private static final class Width {
+    static final String DESCRIPTION =
+        "vector " + jdk.incubator.vector.VectorShape.preferredShape().vectorBitSize() + "-bit";
+  }
 }

@@ -1,0 +1,60 @@
+package io.steelyard.engines.steelyard;
+
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.EngineException.Kind;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * A checksum over the code that computes results: the archives, or folders of class files, that
+ * given classes come from.
+ */
+final class CodeChecksum {
+  private CodeChecksum() {}
+
+  /**
+   * SHA-256 in lower-case hexadecimal.
+   *
+   * @param classes one of each archive or folder
+   */
+  static String of(Class<?>... classes) throws EngineException {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      TreeSet<Path> places = new TreeSet<>();
+      for (Class<?> each : classes) {
+        CodeSource source = each.getProtectionDomain().getCodeSource();
+        places.add(Path.of(source.getLocation().toURI()));
+      }
+      for (Path place : places) {
+        add(place, digest);
+      }
+      return HexFormat.of().formatHex(digest.digest());
+    } catch (IOException | URISyntaxException | NoSuchAlgorithmException e) {
+      throw new EngineException(
+          Kind.FAILED, "steelyard can't read its own code to identify itself: " + e, e);
+    }
+  }
+
+  private static void add(Path place, MessageDigest digest) throws IOException {
+    if (Files.isRegularFile(place)) {
+      digest.update(Files.readAllBytes(place));
+      return;
+    }
+    List<Path> files;
+    try (Stream<Path> all = Files.walk(place)) {
+      files = all.filter(file -> file.toString().endsWith(".class")).sorted().toList();
+    }
+    for (Path file : files) {
+      digest.update(Files.readAllBytes(file));
+    }
+  }
+}

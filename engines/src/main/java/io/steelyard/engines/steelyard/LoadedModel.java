@@ -1,0 +1,156 @@
+package io.steelyard.engines.steelyard;
+
+import io.steelyard.engines.ProcessFacts;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.KeyValues;
+import io.steelyard.kernels.Tier;
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.EngineException.Kind;
+import io.steelyard.lab.worker.LoadReport;
+import io.steelyard.models.Model;
+import io.steelyard.models.ModelException;
+import io.steelyard.models.Session;
+import io.steelyard.models.architecture.Config;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** A model with its kernels and one session, and what the session's cache holds. */
+final class LoadedModel implements AutoCloseable {
+  private final Kernels kernels;
+  private final Model model;
+  private final Session session;
+  private final SteelyardOptions options;
+
+  /** Ids that the cache holds from one go; see {@link #prepare}. */
+  private int[] prefix = new int[0];
+
+  private LoadedModel(Kernels kernels, Model model, Session session, SteelyardOptions options) {
+    this.kernels = kernels;
+    this.model = model;
+    this.session = session;
+    this.options = options;
+  }
+
+  static LoadedModel load(Path path, SteelyardOptions options) throws EngineException {
+    Kernels kernels;
+    try {
+      kernels = Kernels.of(options.tier(), options.threads());
+    } catch (UnsupportedOperationException e) {
+      throw new EngineException(Kind.UNSUPPORTED, "steelyard: " + e.getMessage(), e);
+    }
+    try {
+      Model model = Model.load(path, kernels);
+      try {
+        checkMemory(model.config(), options);
+        Session session = model.newSession(options.context(), options.kv());
+        return new LoadedModel(kernels, model, session, options);
+      } catch (OutOfMemoryError e) {
+        model.close();
+        throw tooLarge(model.config(), options, e);
+      } catch (EngineException | RuntimeException e) {
+        model.close();
+        throw e;
+      }
+    } catch (ModelException e) {
+      kernels.close();
+      throw new EngineException(Kind.BAD_MODEL, e.getMessage(), e);
+    } catch (EngineException | RuntimeException e) {
+      kernels.close();
+      throw e;
+    }
+  }
+
+  private static void checkMemory(Config config, SteelyardOptions options) throws EngineException {
+    OptionalLong free = ProcessFacts.availableMemory();
+    if (free.isPresent() && cacheBytes(config, options) > free.getAsLong()) {
+      throw tooLarge(config, options, null);
+    }
+  }
+
+  private static double cacheBytes(Config config, SteelyardOptions options) {
+    int width =
+        new KeyValues.Shape(options.kv(), config.kvHeads(), config.headDimension(), 1).width();
+    return 2.0 * config.layers() * width * options.kv().blockBytes() * options.context();
+  }
+
+  private static EngineException tooLarge(
+      Config config, SteelyardOptions options, OutOfMemoryError cause) {
+    return new EngineException(
+        Kind.BAD_REQUEST,
+        "steelyard: a KV cache of %d tokens takes %.1f GB, more than is free; use a shorter --context"
+            .formatted(options.context(), cacheBytes(config, options) / 1e9),
+        cause);
+  }
+
+  Model model() {
+    return model;
+  }
+
+  Session session() {
+    return session;
+  }
+
+  Kernels kernels() {
+    return kernels;
+  }
+
+  /** Forgets every cached token. */
+  void reset() {
+    prefix = new int[0];
+    session.truncate(0);
+  }
+
+  /**
+   * Makes the cache hold exactly the first {@code length} ids, computed in one go. What is there
+   * already is kept only if it was computed in the same way, so that the numbers that follow are
+   * the same too.
+   */
+  void prepare(int[] ids, int length) {
+    boolean same = Arrays.equals(prefix, 0, prefix.length, ids, 0, length);
+    if (same && session.length() >= length) {
+      session.truncate(length);
+      return;
+    }
+    reset();
+    session.advance(ids, 0, length);
+    prefix = Arrays.copyOf(ids, length);
+  }
+
+  /** Bytes by part. */
+  Map<String, Long> bytes() {
+    Map<String, Long> bytes = new LinkedHashMap<>();
+    bytes.put("weights", model.weightBytes());
+    bytes.put("kv", session.cacheBytes());
+    bytes.put("activations", session.activationBytes() + kernels.scratchBytes());
+    return bytes;
+  }
+
+  /** What is in force, read back. */
+  LoadReport.Settings settings() {
+    Config config = model.config();
+    return new LoadReport.Settings(
+        model.precision(),
+        session.kvType().name().toLowerCase(Locale.ROOT),
+        "f32",
+        kernels.threads(),
+        ProcessFacts.affinity(),
+        session.batch(),
+        session.capacity(),
+        // The reference tier computes all of a row's scores; the others tile.
+        options.tier() != Tier.REFERENCE,
+        config.vocabulary(),
+        config.layers(),
+        model.parameters());
+  }
+
+  @Override
+  public void close() {
+    session.close();
+    model.close();
+    kernels.close();
+  }
+}

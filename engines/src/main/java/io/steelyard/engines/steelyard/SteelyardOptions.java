@@ -1,0 +1,106 @@
+package io.steelyard.engines.steelyard;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.ThreadTeam;
+import io.steelyard.kernels.Tier;
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.EngineException.Kind;
+import io.steelyard.lab.worker.LoadRequest;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * How a model is loaded: a {@link LoadRequest} with the engine's own options read and checked.
+ *
+ * @param tier the kernels to use
+ * @param threads compute threads, 1 to {@link ThreadTeam#MAX_THREADS}
+ * @param context positions that the KV cache holds, at least 1
+ * @param kv type of the KV cache: {@link DataType#F16} or {@link DataType#F32}
+ */
+record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
+  /** Forces a tier where no option names one. */
+  static final String TIER_VARIABLE = "STEELYARD_TIER";
+
+  /** What each option does, for {@code steelyard engines list} and for refusals. */
+  static final List<String> DESCRIPTIONS =
+      List.of(
+          "tier=" + Tier.labels() + " kernels to use (default: the fastest that runs here)",
+          "kv=f16|f32 type of the KV cache (default: the study's, f16)",
+          "threads=N compute threads (default: --threads)");
+
+  /**
+   * Reads a request.
+   *
+   * @param environment the process's environment variables
+   * @throws EngineException if an option is unknown or a value is none of its values
+   */
+  static SteelyardOptions of(LoadRequest request, Map<String, String> environment)
+      throws EngineException {
+    Map<String, String> left = new TreeMap<>(request.options());
+    Optional<String> tier = Optional.ofNullable(left.remove("tier"));
+    Optional<String> threads = Optional.ofNullable(left.remove("threads"));
+    Optional<String> kv = Optional.ofNullable(left.remove("kv"));
+    if (!left.isEmpty()) {
+      throw new EngineException(
+          Kind.UNSUPPORTED,
+          "steelyard has no option '%s'; it has: %s"
+              .formatted(left.keySet().iterator().next(), String.join("; ", DESCRIPTIONS)));
+    }
+    return new SteelyardOptions(
+        tier.isPresent() ? tier("tier", tier.get()) : defaultTier(environment),
+        threads.isPresent() ? number(threads.get()) : threads(request.threads()),
+        context(request.context()),
+        kv(kv.orElse(request.kv())));
+  }
+
+  /** The tier where no option names one. */
+  static Tier defaultTier(Map<String, String> environment) throws EngineException {
+    String forced = environment.getOrDefault(TIER_VARIABLE, "");
+    return forced.isEmpty() ? Kernels.best() : tier(TIER_VARIABLE, forced);
+  }
+
+  private static Tier tier(String name, String label) throws EngineException {
+    return Tier.ofLabel(label)
+        .orElseThrow(() -> bad("%s must be %s, not '%s'".formatted(name, Tier.labels(), label)));
+  }
+
+  private static int number(String text) throws EngineException {
+    try {
+      return threads(Integer.parseInt(text));
+    } catch (NumberFormatException e) {
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: threads must be a whole number, not '%s'".formatted(text),
+          e);
+    }
+  }
+
+  private static int threads(int threads) throws EngineException {
+    if (threads < 1 || threads > ThreadTeam.MAX_THREADS) {
+      throw bad("threads must be 1 to %d, not %d".formatted(ThreadTeam.MAX_THREADS, threads));
+    }
+    return threads;
+  }
+
+  private static int context(int context) throws EngineException {
+    if (context < 1) {
+      throw bad("the context must be at least 1, not " + context);
+    }
+    return context;
+  }
+
+  private static DataType kv(String label) throws EngineException {
+    return switch (label) {
+      case "f16" -> DataType.F16;
+      case "f32" -> DataType.F32;
+      default -> throw bad("kv must be f16 or f32, not '%s'".formatted(label));
+    };
+  }
+
+  static EngineException bad(String message) {
+    return new EngineException(Kind.BAD_REQUEST, "steelyard: " + message);
+  }
+}

@@ -1,0 +1,2 @@
+/** Steelyard's own engine, served over the worker protocol. */
+package io.steelyard.engines.steelyard;
