@@ -5,8 +5,8 @@ import java.util.Optional;
 /**
  * Confidence intervals for the mean of a cell and for the ratio of two cells, both over forks.
  *
- * <p>Below {@value #MANY_FORKS} forks the interval holds both Student's t over the fork values and
- * the studentised hierarchical bootstrap; from there on it is the bootstrap. {@code
+ * <p>Below {@value #MANY_FORKS} forks the interval is the wider of Student's t over the fork values
+ * and the studentised hierarchical bootstrap; from there on it is the bootstrap. {@code
  * docs/statistics.md} says why, and how often such intervals cover the truth.
  *
  * <p>All methods give the same result for the same seed.
@@ -121,6 +121,10 @@ public final class Intervals {
     if (values.length >= MANY_FORKS) {
       return bootstrap.or(() -> Optional.of(student));
     }
-    return Optional.of(bootstrap.map(student::widest).orElse(student));
+    return Optional.of(bootstrap.filter(b -> width(b) > width(student)).orElse(student));
+  }
+
+  private static double width(Interval interval) {
+    return interval.high() - interval.low();
   }
 }

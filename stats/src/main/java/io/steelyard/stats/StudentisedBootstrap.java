@@ -3,7 +3,6 @@ package io.steelyard.stats;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
-import java.util.random.RandomGeneratorFactory;
 
 /**
  * The studentised (bootstrap-t) interval for a mean over forks, resampled on both levels: forks
@@ -43,14 +42,19 @@ final class StudentisedBootstrap {
     if (standardError == 0) {
       return Optional.empty();
     }
-    RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+    RandomGenerator random = Seeds.generator(seed);
     double[] studentised = new double[resamples];
     double[] drawn = new double[n];
     for (int resample = 0; resample < resamples; resample++) {
-      for (int i = 0; i < n; i++) {
-        drawn[i] = draw.draw(random.nextInt(n), random);
+      int first = random.nextInt(n);
+      drawn[0] = draw.draw(first, random);
+      boolean oneFork = true;
+      for (int i = 1; i < n; i++) {
+        int fork = random.nextInt(n);
+        oneFork &= fork == first;
+        drawn[i] = draw.draw(fork, random);
       }
-      studentised[resample] = studentise(drawn, mean, standardError);
+      studentised[resample] = studentise(drawn, mean, standardError, oneFork);
     }
     Arrays.sort(studentised);
     double tail = (1 - level) / 2;
@@ -66,12 +70,14 @@ final class StudentisedBootstrap {
         : Optional.empty();
   }
 
-  private static double studentise(double[] drawn, double mean, double standardError) {
+  private static double studentise(
+      double[] drawn, double mean, double standardError, boolean oneFork) {
     double drawnMean = Moments.mean(drawn);
     double drawnError = Moments.standardDeviation(drawn) / Math.sqrt(drawn.length);
     double difference = drawnMean - mean;
-    // A resample without spread says only on which side it lies.
-    return drawnError > 1e-9 * standardError
+    // A resample without spread says only on which side it lies. So does one that drew the same
+    // fork every time: its spread is that of trials alone, far too small to measure forks by.
+    return !oneFork && drawnError > 1e-9 * standardError
         ? difference / drawnError
         : Math.copySign(Double.POSITIVE_INFINITY, difference);
   }

@@ -32,6 +32,9 @@ public final class WarmUp {
   /** Noise below this is taken for this, so that changes of a few per mille are no change. */
   private static final double LEAST_NOISE = 0.004;
 
+  /** Standard deviations of the noise at which a single value is no part of it. */
+  private static final double FAR = 4;
+
   private WarmUp() {}
 
   /** The classes of Barrett et al. (2017). */
@@ -60,8 +63,8 @@ public final class WarmUp {
    * <ul>
    *   <li><em>quiet</em>: the last max(3, n/3) iterations spread over no more than 3 %, and show no
    *       trend that matters;
-   *   <li><em>noisy</em>: there are at least eight iterations, and the last max(8, n/2) show no
-   *       trend that matters.
+   *   <li><em>noisy</em>: there are at least eight iterations, and the last max(8, n/2), cleared of
+   *       spikes, show no trend that matters, and the very last is not far below the rest.
    * </ul>
    *
    * A trend matters when Theil and Sen's slope makes more than 1 % of it over the window, and Mann
@@ -82,7 +85,17 @@ public final class WarmUp {
     if (range(last) <= QUIET && !hasTrend(last)) {
       return true;
     }
-    return n >= NOISY_WINDOW && !hasTrend(tail(logs, Math.max(NOISY_WINDOW, n / 2)));
+    if (n < NOISY_WINDOW) {
+      return false;
+    }
+    double[] half = tail(withoutSpikes(logs), Math.max(NOISY_WINDOW, n / 2));
+    return !hasTrend(half) && !hasJustDropped(half);
+  }
+
+  /** Whether the last value alone is far below the others: too little for a trend, yet a change. */
+  private static boolean hasJustDropped(double[] logs) {
+    double noise = Math.max(LEAST_NOISE, ChangePoints.noiseOf(logs));
+    return logs[logs.length - 1] < Quantiles.median(logs) - FAR * noise;
   }
 
   private static boolean hasTrend(double[] logs) {
@@ -152,24 +165,26 @@ public final class WarmUp {
   }
 
   /**
-   * Replaces values far from both their neighbourhoods. The first and last two stay: a slow first
-   * iteration is what warm-up looks like, and what comes after the last is not known.
+   * Replaces spikes by the median of their neighbours, three on each side, fewer near an end but
+   * the same number on both sides, so that a step is no spike. The first two stay: a slow first
+   * iteration is what warm-up looks like. The last two have neighbours before them only, and are
+   * replaced only where they are slow: a call is slow by accident, and fast for a reason.
    */
   private static double[] withoutSpikes(double[] logs) {
+    int n = logs.length;
     double noise = Math.max(LEAST_NOISE, ChangePoints.noiseOf(logs));
     double[] clean = logs.clone();
-    for (int i = 2; i < logs.length - 2; i++) {
-      int from = Math.max(0, i - 3);
-      int to = Math.min(logs.length, i + 4);
-      double[] neighbours = new double[to - from - 1];
-      for (int j = from, next = 0; j < to; j++) {
-        if (j != i) {
-          neighbours[next++] = logs[j];
-        }
-      }
+    for (int i = 2; i < n; i++) {
+      boolean atEnd = i >= n - 2;
+      int reach = Math.min(3, atEnd ? i : Math.min(i, n - 1 - i));
+      int after = atEnd ? 0 : reach;
+      double[] neighbours = new double[reach + after];
+      System.arraycopy(logs, i - reach, neighbours, 0, reach);
+      System.arraycopy(logs, i + 1, neighbours, reach, after);
       double median = Quantiles.median(neighbours);
-      double far = 4 * Math.max(noise, Robust.deviation(neighbours));
-      if (Math.abs(logs[i] - median) > far) {
+      double distance = logs[i] - median;
+      double far = FAR * Math.max(noise, Robust.deviation(neighbours));
+      if (distance > far || (!atEnd && distance < -far)) {
         clean[i] = median;
       }
     }

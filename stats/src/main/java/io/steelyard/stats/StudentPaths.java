@@ -1,0 +1,164 @@
+package io.steelyard.stats;
+
+import org.apache.commons.statistics.distribution.TDistribution;
+
+/**
+ * How Student's t of a growing normal sample with mean 0 moves from one size to the next, and what
+ * share of all such paths has never crossed the boundaries so far.
+ *
+ * <p>With S the sum and Q the sum of squares of the first k values, T = S/√Q carries the same
+ * information as t: t² = (k − 1)·T²/(k − T²). The direction of the sample is independent of its
+ * length, hence T of all past sizes is independent of Q, and with tan ψ = x/√Q for the next value x
+ *
+ * <pre>  T' = (S + x)/√(Q + x²) = T·cos ψ + sin ψ,   √k·tan ψ distributed as t with k degrees,
+ * </pre>
+ *
+ * so T is a Markov chain on a bounded interval with a smooth kernel, the density of ψ being
+ * proportional to cos<sup>k−1</sup> ψ. This class carries its distribution as masses on a grid.
+ */
+final class StudentPaths {
+
+  /** Accurate to about five digits of a level, far more than the normal model deserves. */
+  private static final int POINTS = 601;
+
+  private static final int ANGLES = 600;
+
+  private final int size;
+  private final double[] points;
+  private final double[] masses;
+
+  private StudentPaths(int size, double[] points, double[] masses) {
+    this.size = size;
+    this.points = points;
+    this.masses = masses;
+  }
+
+  /** All paths at their first value: T is its sign. */
+  static StudentPaths start() {
+    return new StudentPaths(1, new double[] {-1, 1}, new double[] {0.5, 0.5});
+  }
+
+  /** The value of T at which t of a sample of that size leaves (1 − level)/2 on either side. */
+  static double boundary(int size, double level) {
+    double t = StudentT.critical(size, level);
+    return t * Math.sqrt(size / (size - 1 + t * t));
+  }
+
+  /** The level whose boundary is T. */
+  static double level(int size, double boundary) {
+    double t = boundary * Math.sqrt((size - 1) / (size - boundary * boundary));
+    return 1 - 2 * TDistribution.of(size - 1).survivalProbability(t);
+  }
+
+  /** Largest possible T of a sample: no boundary. */
+  static double unbounded(int size) {
+    return Math.sqrt(size);
+  }
+
+  /** The boundary for the next value's T that the paths still inside cross with this chance. */
+  double boundaryFor(double chance) {
+    AngleTable angles = new AngleTable(size);
+    double low = 0;
+    double high = unbounded(size + 1);
+    for (int step = 0; step < 60; step++) {
+      double middle = (low + high) / 2;
+      if (crossing(middle, angles) > chance) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return high;
+  }
+
+  /** The chance that a path still inside has |T'| above the boundary at the next value. */
+  private double crossing(double boundary, AngleTable angles) {
+    double chance = 0;
+    for (int i = 0; i < points.length; i++) {
+      chance +=
+          masses[i] * (above(boundary, points[i], angles) + above(boundary, -points[i], angles));
+    }
+    return chance;
+  }
+
+  /** T·cos ψ + sin ψ = √(1 + T²)·sin(ψ + arctan T), so it is above a bound for an interval of ψ. */
+  private static double above(double boundary, double point, AngleTable angles) {
+    double sine = boundary / Math.sqrt(1 + point * point);
+    if (sine >= 1) {
+      return 0;
+    }
+    double shift = Math.atan(point);
+    double from = Math.asin(sine);
+    return angles.below(Math.PI - from - shift) - angles.below(from - shift);
+  }
+
+  /** The paths that are still inside the boundary after the next value. */
+  StudentPaths next(double boundary) {
+    AngleTable angles = new AngleTable(size);
+    double survive = 0;
+    for (double mass : masses) {
+      survive += mass;
+    }
+    survive -= crossing(boundary, angles);
+    double[] grid = new double[POINTS];
+    double step = 2 * boundary / (POINTS - 1);
+    for (int j = 0; j < POINTS; j++) {
+      grid[j] = -boundary + j * step;
+    }
+    double[] inside = new double[POINTS];
+    double total = 0;
+    for (int i = 0; i < points.length; i++) {
+      for (int a = 0; a < ANGLES; a++) {
+        double position = (points[i] * angles.cosine[a] + angles.sine[a] + boundary) / step;
+        if (position < 0 || position > POINTS - 1) {
+          continue;
+        }
+        // Shared between the two nearest points, so that the mean stays where it is.
+        int below = Math.min((int) position, POINTS - 2);
+        double mass = masses[i] * angles.mass[a];
+        inside[below] += mass * (below + 1 - position);
+        inside[below + 1] += mass * (position - below);
+        total += mass;
+      }
+    }
+    for (int j = 0; j < POINTS; j++) {
+      inside[j] *= survive / total;
+    }
+    return new StudentPaths(size + 1, grid, inside);
+  }
+
+  /** The distribution of ψ after a sample of some size, in equal cells of (−π/2, π/2). */
+  private static final class AngleTable {
+    private final double[] cosine = new double[ANGLES];
+    private final double[] sine = new double[ANGLES];
+    private final double[] mass = new double[ANGLES];
+    private final double[] cumulative = new double[ANGLES + 1];
+
+    AngleTable(int size) {
+      TDistribution t = TDistribution.of(size);
+      for (int edge = 1; edge < ANGLES; edge++) {
+        double angle = Math.PI * ((double) edge / ANGLES - 0.5);
+        cumulative[edge] = t.cumulativeProbability(Math.sqrt(size) * Math.tan(angle));
+      }
+      cumulative[ANGLES] = 1;
+      for (int cell = 0; cell < ANGLES; cell++) {
+        double angle = Math.PI * ((cell + 0.5) / ANGLES - 0.5);
+        cosine[cell] = Math.cos(angle);
+        sine[cell] = Math.sin(angle);
+        mass[cell] = cumulative[cell + 1] - cumulative[cell];
+      }
+    }
+
+    double below(double angle) {
+      double position = (angle / Math.PI + 0.5) * ANGLES;
+      if (position <= 0) {
+        return 0;
+      }
+      if (position >= ANGLES) {
+        return 1;
+      }
+      int cell = (int) position;
+      return cumulative[cell] + (position - cell) * mass[cell];
+    }
+  }
+}

@@ -1,0 +1,147 @@
+package io.steelyard.stats;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SequentialPlanTest {
+
+  @Test
+  void oneLookHasTheWholeLevel() {
+    assertThat(SequentialPlan.upTo(3).levelAt(3)).isCloseTo(0.95, within(1e-12));
+    assertThat(SequentialPlan.upTo(2).levelAt(2)).isCloseTo(0.95, within(1e-12));
+  }
+
+  @Test
+  void firstLookSpendsItsShareOfTheSquare() {
+    assertThat(SequentialPlan.upTo(10).levelAt(3)).isCloseTo(1 - 0.05 * 0.09, within(1e-12));
+  }
+
+  /** Two looks can be checked by a calculation that shares nothing with the grid: simulation. */
+  @ParameterizedTest
+  @ValueSource(ints = {4, 5, 8, 12, 30})
+  void intervalsOfAllLooksMissTogetherInFivePercent(int blocks) {
+    SequentialPlan plan = SequentialPlan.upTo(blocks);
+    double[] boundaries = new double[blocks + 1];
+    for (int look = plan.firstLook(); look <= blocks; look++) {
+      boundaries[look] = StudentT.critical(look, plan.levelAt(look));
+    }
+
+    double missed = missRate(boundaries, plan.firstLook(), 200_000, blocks);
+
+    // Four standard errors of 200,000 simulated studies are 0.002.
+    assertThat(missed).isCloseTo(0.05, within(0.002));
+  }
+
+  @Test
+  void fullLevelAtEveryLookWouldMissFarTooOften() {
+    double[] boundaries = new double[13];
+    for (int look = 3; look <= 12; look++) {
+      boundaries[look] = StudentT.critical(look, 0.95);
+    }
+
+    assertThat(missRate(boundaries, 3, 50_000, 1)).isGreaterThan(0.12);
+  }
+
+  private static double missRate(double[] boundaries, int firstLook, int studies, long seed) {
+    RandomGenerator random = Seeds.generator(seed);
+    int missed = 0;
+    for (int study = 0; study < studies; study++) {
+      double sum = 0;
+      double squares = 0;
+      for (int n = 1; n < boundaries.length; n++) {
+        double value = random.nextGaussian();
+        sum += value;
+        squares += value * value;
+        if (n >= firstLook) {
+          double variance = (squares - sum * sum / n) / (n - 1);
+          if (Math.abs(sum) > boundaries[n] * Math.sqrt(n * variance)) {
+            missed++;
+            break;
+          }
+        }
+      }
+    }
+    return (double) missed / studies;
+  }
+
+  /**
+   * What the lab does: look after every block from the third, stop when the verdict is settled, and
+   * show the interval of that look. Two labels of the same engine, log-normal forks.
+   */
+  @Test
+  void stoppingWhenSettledMissesAndAlarmsInAtMostFivePercent() {
+    int blocks = 8;
+    int studies = 3000;
+    SequentialPlan plan = SequentialPlan.upTo(blocks);
+    RandomGenerator random = Seeds.generator(2025);
+    int uncovered = 0;
+    int early = 0;
+    for (int study = 0; study < studies; study++) {
+      double[][] subject = forks(random, blocks);
+      double[][] baseline = forks(random, blocks);
+      for (int look = plan.firstLook(); look <= blocks; look++) {
+        Interval ratio =
+            Intervals.ratio(
+                    Sample.of(Arrays.copyOf(subject, look)),
+                    Sample.of(Arrays.copyOf(baseline, look)),
+                    true,
+                    plan.levelAt(look),
+                    999,
+                    study)
+                .orElseThrow();
+        // A margin of 0 makes every interval that misses the true ratio of 1 an alarm.
+        Verdict alarm = Verdict.of(ratio, 0);
+        boolean settled = Verdict.of(ratio, 0.03) == Verdict.EQUIVALENT;
+        if (alarm != Verdict.INCONCLUSIVE || settled || look == blocks) {
+          uncovered += ratio.low() > 1 || ratio.high() < 1 ? 1 : 0;
+          early += look < blocks ? 1 : 0;
+          break;
+        }
+      }
+    }
+    assertThat(early).as("studies that stopped early").isGreaterThan(studies / 4);
+    assertThat((double) uncovered / studies).isLessThanOrEqualTo(0.05);
+  }
+
+  private static double[][] forks(RandomGenerator random, int blocks) {
+    double[][] forks = new double[blocks][3];
+    for (double[] fork : forks) {
+      double level = random.nextGaussian(0, 0.012);
+      for (int trial = 0; trial < fork.length; trial++) {
+        fork[trial] = 50 * Math.exp(level + random.nextGaussian(0, 0.01));
+      }
+    }
+    return forks;
+  }
+
+  @Test
+  void otherLevelsAndFirstLooksAreAllowed() {
+    SequentialPlan plan = SequentialPlan.of(5, 9, 0.99);
+
+    assertThat(plan.firstLook()).isEqualTo(5);
+    assertThat(plan.lastLook()).isEqualTo(9);
+    for (int look = 5; look <= 9; look++) {
+      assertThat(plan.levelAt(look)).isBetween(0.99, 1.0);
+    }
+  }
+
+  @Test
+  void refusesLooksThatAreNotPlanned() {
+    assertThatThrownBy(() -> SequentialPlan.upTo(5).levelAt(6))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("from block 3 to block 5, not at block 6");
+    assertThatThrownBy(() -> SequentialPlan.upTo(1))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("needs two blocks");
+    assertThatThrownBy(() -> SequentialPlan.upTo(201))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("at most 200");
+  }
+}
