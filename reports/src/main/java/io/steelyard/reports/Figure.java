@@ -47,6 +47,12 @@ record Figure(String number, String spread) {
     if (low == null || high == null) {
       return new Figure(withoutInterval(estimate), "");
     }
+    if (low > 0 && high > 10 * low) {
+      // No number of decimals suits both bounds.
+      return new Figure(
+          Format.significant(estimate, 2),
+          "[" + Format.significant(low, 2) + ", " + Format.significant(high, 2) + "]");
+    }
     int decimals = decimals(estimate, (high - low) / 2);
     if (low > 0) {
       // A bound far below the estimate must not be rounded to zero.
@@ -100,8 +106,9 @@ record Figure(String number, String spread) {
      *
      * @param unit what they are recorded in; other units than times and bytes stay
      * @param smallest the smallest of them, which is to be at least 1 and below 1,000
+     * @param largest the largest of them, which is to stay below a million even so
      */
-    static Scale of(String unit, double smallest) {
+    static Scale of(String unit, double smallest, double largest) {
       String known = unit.equals("us") ? "µs" : unit;
       for (List<String> ladder : LADDERS) {
         int step = ladder.indexOf(known);
@@ -111,7 +118,7 @@ record Figure(String number, String spread) {
           for (; smallest * factor >= 999.95 && step < ladder.size() - 1; step++) {
             factor /= 1000;
           }
-          for (; smallest * factor < 1 && step > 0; step--) {
+          for (; smallest * factor < 1 && largest * factor < 1000 && step > 0; step--) {
             factor *= 1000;
           }
           return new Scale(ladder.get(step), factor);

@@ -63,9 +63,9 @@ public final class Headlines {
                 1 / comparison.ratio(), inverse(comparison.high()), inverse(comparison.low()))
             : Figure.brackets(comparison.ratio(), comparison.low(), comparison.high());
     return subject
-        + (bytes ? " takes " : " is ")
+        + (bytes ? " needs " : " is ")
         + figure.text("×")
-        + (bytes ? " as much as " : " as fast as ")
+        + (bytes ? " as many bytes as " : " as fast as ")
         + comparison.baseline()
         + " at "
         + comparison.metric();

@@ -18,7 +18,7 @@ final class PlotStyle {
   static final Color INK = new Color(0x22, 0x22, 0x22);
   static final Color DIM = new Color(0x6B, 0x6B, 0x6B);
   static final Color RULE = new Color(0xDD, 0xDD, 0xDD);
-  static final Color BAND = new Color(0xEC, 0xEC, 0xEC);
+  static final Color BAND = new Color(0xE2, 0xE2, 0xE2);
   static final Color DISTURBED = new Color(0xFB, 0xEC, 0xD2);
 
   /** Okabe and Ito's palette, told apart with any kind of colour vision; ordered by contrast. */

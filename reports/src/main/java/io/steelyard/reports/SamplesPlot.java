@@ -37,6 +37,7 @@ final class SamplesPlot implements Plots.Drawing {
   private static final int LEGEND_LINE = 20;
   private static final int TITLE_HEIGHT = 50;
   private static final int LONGEST_LABEL = 44;
+  private static final int VALUE_AXIS_WIDTH = 46;
 
   /** Above this ratio of largest to smallest, equal changes are shown equally large. */
   private static final double LOGARITHMIC_FROM = 3;
@@ -124,7 +125,7 @@ final class SamplesPlot implements Plots.Drawing {
     List<Double> recorded = series.stream().flatMap(SamplesPlot::values).toList();
     double smallest = recorded.stream().mapToDouble(v -> v).min().orElse(0);
     double largest = recorded.stream().mapToDouble(v -> v).max().orElse(1);
-    Figure.Scale scale = Figure.Scale.of(series.getFirst().unit(), smallest);
+    Figure.Scale scale = Figure.Scale.of(series.getFirst().unit(), smallest, largest);
     Map<Place, Boolean> places = places(series);
     List<Place> order = List.copyOf(places.keySet());
 
@@ -200,18 +201,18 @@ final class SamplesPlot implements Plots.Drawing {
   }
 
   private static ValueAxis blockAxis(List<Place> order) {
-    int step = 1;
-    while (order.size() / step > 12) {
-      step = step % 5 == 0 || step == 1 ? step * (step == 1 ? 5 : 2) : step;
-    }
-    List<PlotAxes.Tick> ticks = new ArrayList<>();
-    for (int i = 0; i < order.size(); i++) {
-      Place place = order.get(i);
-      if (place.attempt() == 1 && (step == 1 || place.number() % step == 0)) {
-        ticks.add(new PlotAxes.Tick(i, Format.count(place.number())));
+    List<List<PlotAxes.Tick>> choices = new ArrayList<>();
+    for (int step : new int[] {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
+      List<PlotAxes.Tick> ticks = new ArrayList<>();
+      for (int i = 0; i < order.size(); i++) {
+        Place place = order.get(i);
+        if (place.attempt() == 1 && place.number() % step == 0) {
+          ticks.add(new PlotAxes.Tick(i, Format.count(place.number())));
+        }
       }
+      choices.add(ticks);
     }
-    NumberAxis axis = PlotAxes.linear(ticks);
+    NumberAxis axis = PlotAxes.linearFrom(choices);
     axis.setRange(-0.5, order.size() - 0.5);
     axis.setLabel("block");
     axis.setAxisLineVisible(true);
@@ -233,11 +234,14 @@ final class SamplesPlot implements Plots.Drawing {
       low = smallest - room;
       high = largest + room;
     }
-    List<Double> values =
-        logarithmic ? PlotAxes.roundLogarithmic(low, high, 6) : PlotAxes.roundLinear(low, high, 5);
-    List<PlotAxes.Tick> ticks =
-        values.stream().map(v -> new PlotAxes.Tick(v, Format.compact(v))).toList();
-    ValueAxis axis = logarithmic ? PlotAxes.logarithmic(ticks) : PlotAxes.linear(ticks);
+    List<List<PlotAxes.Tick>> choices =
+        (logarithmic ? PlotAxes.roundLogarithmic(low, high) : PlotAxes.roundLinear(low, high))
+            .stream()
+                .map(set -> set.stream().map(v -> new PlotAxes.Tick(v, Format.compact(v))).toList())
+                .toList();
+    ValueAxis axis = logarithmic ? PlotAxes.logarithmicFrom(choices) : PlotAxes.linearFrom(choices);
+    // One width for all panels, so that their blocks stand below one another.
+    axis.setFixedDimension(VALUE_AXIS_WIDTH);
     axis.setRange(low, high);
     return axis;
   }
