@@ -14,7 +14,7 @@ record Figure(String number, String spread) {
   /** Nothing was measured. */
   static final Figure NONE = new Figure("–", "");
 
-  private static final int MOST_DECIMALS = 6;
+  private static final int MOST_DECIMALS = 9;
   private static final int MOST_DIGITS = 7;
 
   /** The interval as ± where it is symmetric to the eye, in brackets otherwise. */

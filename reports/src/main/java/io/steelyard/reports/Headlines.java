@@ -46,8 +46,7 @@ public final class Headlines {
     String claim = claim(subject, comparison, unit);
     return switch (comparison.verdict()) {
       case "faster", "slower" -> claim + ".";
-      case "equivalent" ->
-          claim + ": equivalent, within ±" + Format.significant(100 * margin, 2) + " %.";
+      case "equivalent" -> claim + ": equivalent, within ±" + Format.compact(100 * margin) + " %.";
       case "not comparable" -> pair + " are not comparable at " + comparison.metric() + note;
       default ->
           claim + ": inconclusive" + (note.equals(".") ? "." : " (" + comparison.note() + ").");

@@ -21,9 +21,6 @@ public final class MarkdownReport {
   /** The report's file name. */
   public static final String FILE = "report.md";
 
-  private static final String RANDOM_WEIGHTS =
-      "\n_Random weights._ Speed and memory are measured;" + " the generated text means nothing.\n";
-
   private final ReportInput input;
   private final Summary summary;
   private final Plots.Result plots;
@@ -249,7 +246,7 @@ public final class MarkdownReport {
 
   private void randomWeights() {
     if (Rows.randomWeights(summary)) {
-      out.append(RANDOM_WEIGHTS);
+      out.append('\n').append(ComparisonTable.RANDOM_WEIGHTS).append(".\n");
     }
   }
 

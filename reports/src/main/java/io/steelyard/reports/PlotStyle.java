@@ -1,5 +1,7 @@
 package io.steelyard.reports;
 
+import io.steelyard.reports.terminal.DisplayWidth;
+import io.steelyard.reports.terminal.Style;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Font;
@@ -40,6 +42,11 @@ final class PlotStyle {
   static final BasicStroke THIN = new BasicStroke(1f);
 
   private PlotStyle() {}
+
+  /** A name as a figure shows it: in one line, cut in the middle where it is long. */
+  static String name(String name, int longest) {
+    return DisplayWidth.shorten(Style.FILE.adapt(name), longest);
+  }
 
   static Color label(int index) {
     return PALETTE[index % PALETTE.length];

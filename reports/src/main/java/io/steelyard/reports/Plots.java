@@ -116,8 +116,14 @@ public final class Plots {
     // The default prefix is the time: the same run would give another file each time.
     graphics.setDefsKeyPrefix(name);
     graphics.setFontFunction(family -> SVG_FONTS);
+    graphics.setGeomDoubleConverter(Plots::hundredths);
     paint(graphics, drawing);
     return graphics.getSVGDocument();
+  }
+
+  /** No screen shows more, and a figure may hold thousands of points. */
+  private static String hundredths(double value) {
+    return String.valueOf(Math.round(value * 100) / 100.0);
   }
 
   private static BufferedImage image(Drawing drawing) {

@@ -40,6 +40,7 @@ final class RatioPlot implements Plots.Drawing {
   private static final int ROW = 26;
   private static final int AROUND_ROWS = 128;
   private static final double GAP_BETWEEN_METRICS = 0.5;
+  private static final int LONGEST_MODEL = 60;
   private static final int LONGEST_LABEL = 34;
 
   /** Labels up to this length fit the width as it is; a longer one widens the figure. */
@@ -220,7 +221,7 @@ final class RatioPlot implements Plots.Drawing {
   private String label(Comparison comparison) {
     boolean severalPrecisions =
         summary.comparisons().stream().map(Comparison::precision).distinct().count() > 1;
-    String label = DisplayWidth.shorten(comparison.subject(), LONGEST_LABEL);
+    String label = PlotStyle.name(comparison.subject(), LONGEST_LABEL);
     return severalPrecisions ? label + " " + comparison.precision() : label;
   }
 
@@ -228,7 +229,7 @@ final class RatioPlot implements Plots.Drawing {
     List<String> baselines =
         summary.comparisons().stream().map(Comparison::baseline).distinct().toList();
     return baselines.size() == 1
-        ? DisplayWidth.shorten(baselines.getFirst(), LONGEST_LABEL)
+        ? PlotStyle.name(baselines.getFirst(), LONGEST_LABEL)
         : "the baseline";
   }
 
@@ -238,7 +239,7 @@ final class RatioPlot implements Plots.Drawing {
   }
 
   private String subtitle() {
-    return summary.model()
+    return PlotStyle.name(summary.model(), LONGEST_MODEL)
         + (Rows.randomWeights(summary) ? ", random weights" : "")
         + ".  Ratio with 95 % interval; above 1 is better, whatever the unit.  Shaded: the margin"
         + " of ±"

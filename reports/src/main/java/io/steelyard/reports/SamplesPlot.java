@@ -16,10 +16,14 @@ import java.util.stream.Stream;
 import org.jfree.chart.JFreeChart;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.plot.CrosshairState;
 import org.jfree.chart.plot.IntervalMarker;
+import org.jfree.chart.plot.PlotRenderingInfo;
 import org.jfree.chart.plot.XYPlot;
-import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
+import org.jfree.chart.renderer.xy.AbstractXYItemRenderer;
+import org.jfree.chart.renderer.xy.XYItemRendererState;
 import org.jfree.chart.ui.Layer;
+import org.jfree.data.xy.XYDataset;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
@@ -36,6 +40,7 @@ final class SamplesPlot implements Plots.Drawing {
   private static final int WIDE_PANEL_HEIGHT = 280;
   private static final int LEGEND_LINE = 20;
   private static final int TITLE_HEIGHT = 50;
+  private static final int LONGEST_MODEL = 60;
   private static final int LONGEST_LABEL = 44;
   private static final int VALUE_AXIS_WIDTH = 46;
 
@@ -61,7 +66,7 @@ final class SamplesPlot implements Plots.Drawing {
   private final boolean anyDisturbed;
 
   SamplesPlot(String model, List<Series> series) {
-    this.model = model;
+    this.model = PlotStyle.name(model, LONGEST_MODEL);
     for (Series one : series) {
       byMetric.computeIfAbsent(one.metric(), m -> new ArrayList<>()).add(one);
     }
@@ -153,7 +158,6 @@ final class SamplesPlot implements Plots.Drawing {
   private void addPoints(
       XYPlot plot, List<Series> series, List<Place> order, double factor, double panelWidth) {
     XYSeriesCollection points = new XYSeriesCollection();
-    XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(false, true);
     int most =
         series.stream()
             .flatMap(s -> s.blocks().stream())
@@ -162,6 +166,7 @@ final class SamplesPlot implements Plots.Drawing {
             .orElse(1);
     double perSample = panelWidth / (order.size() * (double) series.size() * most);
     double size = Math.clamp(0.8 * perSample, 2.6, 7);
+    Dots renderer = new Dots(size);
     double slot = 0.84 / series.size();
     for (int k = 0; k < series.size(); k++) {
       Series one = series.get(k);
@@ -181,23 +186,13 @@ final class SamplesPlot implements Plots.Drawing {
         }
       }
       Color colour = PlotStyle.label(labels.indexOf(one.label()));
-      add(points, renderer, warmUp, PlotStyle.lighter(colour, 0.35), size);
-      add(points, renderer, trials, colour, size);
+      renderer.setSeriesPaint(points.getSeriesCount(), PlotStyle.lighter(colour, 0.35));
+      points.addSeries(warmUp);
+      renderer.setSeriesPaint(points.getSeriesCount(), colour);
+      points.addSeries(trials);
     }
     plot.setDataset(points);
     plot.setRenderer(renderer);
-  }
-
-  private static void add(
-      XYSeriesCollection points,
-      XYLineAndShapeRenderer renderer,
-      XYSeries series,
-      Color colour,
-      double size) {
-    int index = points.getSeriesCount();
-    points.addSeries(series);
-    renderer.setSeriesPaint(index, colour);
-    renderer.setSeriesShape(index, new Ellipse2D.Double(-size / 2, -size / 2, size, size));
   }
 
   private static ValueAxis blockAxis(List<Place> order) {
@@ -267,7 +262,7 @@ final class SamplesPlot implements Plots.Drawing {
   private List<Entry> entries() {
     List<Entry> entries = new ArrayList<>();
     for (int i = 0; i < labels.size(); i++) {
-      String label = DisplayWidth.shorten(labels.get(i), LONGEST_LABEL);
+      String label = PlotStyle.name(labels.get(i), LONGEST_LABEL);
       entries.add(new Entry(label, PlotStyle.label(i), false));
     }
     if (anyWarmUp) {
@@ -316,5 +311,38 @@ final class SamplesPlot implements Plots.Drawing {
 
   private static double width(Graphics2D graphics, String text) {
     return graphics.getFontMetrics().stringWidth(text);
+  }
+
+  /**
+   * Fills circles: JFreeChart's own renderer would outline each as a path of eight times the size.
+   */
+  private static final class Dots extends AbstractXYItemRenderer {
+    private final double size;
+
+    Dots(double size) {
+      this.size = size;
+    }
+
+    @Override
+    public void drawItem(
+        Graphics2D graphics,
+        XYItemRendererState state,
+        Rectangle2D area,
+        PlotRenderingInfo info,
+        XYPlot plot,
+        ValueAxis blocks,
+        ValueAxis values,
+        XYDataset points,
+        int series,
+        int item,
+        CrosshairState crosshair,
+        int pass) {
+      double x =
+          blocks.valueToJava2D(points.getXValue(series, item), area, plot.getDomainAxisEdge());
+      double y =
+          values.valueToJava2D(points.getYValue(series, item), area, plot.getRangeAxisEdge());
+      graphics.setPaint(getItemPaint(series, item));
+      graphics.fill(new Ellipse2D.Double(x - size / 2, y - size / 2, size, size));
+    }
   }
 }

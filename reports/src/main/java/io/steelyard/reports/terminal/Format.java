@@ -25,7 +25,7 @@ public final class Format {
     if (!Double.isFinite(value)) {
       return "–";
     }
-    BigDecimal rounded = BigDecimal.valueOf(value).setScale(decimals, RoundingMode.HALF_EVEN);
+    BigDecimal rounded = BigDecimal.valueOf(value).setScale(decimals, RoundingMode.HALF_UP);
     return String.format(Locale.ROOT, "%,." + decimals + "f", rounded);
   }
 

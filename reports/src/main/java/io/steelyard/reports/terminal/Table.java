@@ -185,7 +185,8 @@ public final class Table {
     List<List<String>> wrapped = new ArrayList<>();
     int height = 1;
     for (int i = 0; i < widths.length; i++) {
-      List<String> text = Wrap.lines(cells.get(i).text(), widths[i]);
+      // A column of one has nothing wider than one in it.
+      List<String> text = Wrap.lines(cells.get(i).text(), Math.max(2, widths[i]));
       wrapped.add(text);
       height = Math.max(height, text.size());
     }
