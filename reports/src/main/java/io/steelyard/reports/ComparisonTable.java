@@ -11,6 +11,7 @@ import io.steelyard.reports.terminal.Tone;
 import io.steelyard.reports.terminal.Wrap;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The table that {@code compare} ends in: each metric of each label with its 95 % interval, the
@@ -49,14 +50,22 @@ public final class ComparisonTable {
         table.gap();
       }
     }
-    StringBuilder out = new StringBuilder(table.render());
-    out.append('\n');
-    legend(summary)
-        .forEach(
-            line ->
-                Wrap.lines(style.adapt(line), style.width())
-                    .forEach(part -> out.append(style.paint(part, Tone.DIM)).append('\n')));
-    return out.toString();
+    String legend = "95 % intervals over forks.";
+    if (compares) {
+      legend += " A ratio above 1× is better than the baseline, whatever the unit.";
+    }
+    return table.render() + '\n' + dim(legend, style) + randomWeights(summary, style);
+  }
+
+  /** The line that every table ends in if the weights were drawn at random; else nothing. */
+  static String randomWeights(Summary summary, Style style) {
+    return Rows.randomWeights(summary) ? dim(RANDOM_WEIGHTS, style) : "";
+  }
+
+  private static String dim(String text, Style style) {
+    return Wrap.lines(style.adapt(text), style.width()).stream()
+        .map(line -> style.paint(line, Tone.DIM) + '\n')
+        .collect(Collectors.joining());
   }
 
   private static Cell[] cells(
@@ -65,14 +74,22 @@ public final class ComparisonTable {
     cells.add(new Cell(metric, Tone.BOLD));
     cells.add(Cell.of(row.label()));
     String value = DisplayWidth.padLeft(row.value().number(), numbers);
-    cells.add(Cell.of((value + " " + row.value().spread()).stripTrailing() + unit(row)));
+    cells.add(Cell.of(joined(value, row.value().spread()) + unit(row)));
     if (compares) {
       String number = row.baseline() ? "1×" : ratioNumber(row);
-      String ratio = DisplayWidth.padLeft(number, ratios) + " " + row.ratio().spread();
-      cells.add(new Cell(ratio.stripTrailing(), row.baseline() ? Tone.DIM : Tone.PLAIN));
+      String spread = row.ratio().spread().replace(' ', Table.NO_BREAK);
+      String ratio = (DisplayWidth.padLeft(number, ratios) + " " + spread).stripTrailing();
+      cells.add(new Cell(ratio, row.baseline() ? Tone.DIM : Tone.PLAIN));
       cells.add(new Cell(row.verdict(), Rows.tone(row.verdict())));
     }
     return cells.toArray(Cell[]::new);
+  }
+
+  /** ± stays with its numbers, while an interval in brackets may stand below the estimate. */
+  private static String joined(String number, String spread) {
+    String together = spread.replace(' ', Table.NO_BREAK);
+    String between = spread.startsWith("±") ? String.valueOf(Table.NO_BREAK) : " ";
+    return spread.isEmpty() ? number : number + between + together;
   }
 
   private static String unit(Rows.Row row) {
@@ -96,18 +113,5 @@ public final class ComparisonTable {
         summary.comparisons().stream().map(Comparison::baseline).distinct().toList();
     boolean named = baselines.size() == 1 && DisplayWidth.of(baselines.getFirst()) <= 18;
     return "vs " + (named ? baselines.getFirst() : "baseline");
-  }
-
-  private static List<String> legend(Summary summary) {
-    List<String> legend = new ArrayList<>();
-    if (Rows.randomWeights(summary)) {
-      legend.add(RANDOM_WEIGHTS);
-    }
-    legend.add(
-        Rows.compares(summary)
-            ? "95 % intervals over forks. A ratio above 1× is better than the baseline, whatever"
-                + " the unit."
-            : "95 % intervals over forks.");
-    return legend;
   }
 }

@@ -29,9 +29,8 @@ public final class FairnessTable {
       return "There is nothing to compare.\n";
     }
     Table sideBySide = sideBySide(summary, style);
-    return sideBySide.naturalWidth() <= style.width()
-        ? sideBySide.render()
-        : byValue(summary, style).render();
+    Table table = sideBySide.naturalWidth() <= style.width() ? sideBySide : byValue(summary, style);
+    return table.render() + ComparisonTable.randomWeights(summary, style);
   }
 
   /** All labels that any line names, in the order of their first mention. */

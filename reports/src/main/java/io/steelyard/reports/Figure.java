@@ -14,7 +14,7 @@ record Figure(String number, String spread) {
   /** Nothing was measured. */
   static final Figure NONE = new Figure("–", "");
 
-  private static final int MOST_DECIMALS = 6;
+  private static final int MOST_DECIMALS = 9;
   private static final int MOST_DIGITS = 7;
 
   /** The interval as ± where it is symmetric to the eye, in brackets otherwise. */
@@ -46,6 +46,12 @@ record Figure(String number, String spread) {
     }
     if (low == null || high == null) {
       return new Figure(withoutInterval(estimate), "");
+    }
+    if (low > 0 && high > 10 * low) {
+      // No number of decimals suits both bounds.
+      return new Figure(
+          Format.significant(estimate, 2),
+          "[" + Format.significant(low, 2) + ", " + Format.significant(high, 2) + "]");
     }
     int decimals = decimals(estimate, (high - low) / 2);
     if (low > 0) {
@@ -100,8 +106,9 @@ record Figure(String number, String spread) {
      *
      * @param unit what they are recorded in; other units than times and bytes stay
      * @param smallest the smallest of them, which is to be at least 1 and below 1,000
+     * @param largest the largest of them, which is to stay below a million even so
      */
-    static Scale of(String unit, double smallest) {
+    static Scale of(String unit, double smallest, double largest) {
       String known = unit.equals("us") ? "µs" : unit;
       for (List<String> ladder : LADDERS) {
         int step = ladder.indexOf(known);
@@ -111,7 +118,7 @@ record Figure(String number, String spread) {
           for (; smallest * factor >= 999.95 && step < ladder.size() - 1; step++) {
             factor /= 1000;
           }
-          for (; smallest * factor < 1 && step > 0; step--) {
+          for (; smallest * factor < 1 && largest * factor < 1000 && step > 0; step--) {
             factor *= 1000;
           }
           return new Scale(ladder.get(step), factor);

@@ -46,8 +46,7 @@ public final class Headlines {
     String claim = claim(subject, comparison, unit);
     return switch (comparison.verdict()) {
       case "faster", "slower" -> claim + ".";
-      case "equivalent" ->
-          claim + ": equivalent, within ±" + Format.significant(100 * margin, 2) + " %.";
+      case "equivalent" -> claim + ": equivalent, within ±" + Format.compact(100 * margin) + " %.";
       case "not comparable" -> pair + " are not comparable at " + comparison.metric() + note;
       default ->
           claim + ": inconclusive" + (note.equals(".") ? "." : " (" + comparison.note() + ").");
@@ -63,9 +62,9 @@ public final class Headlines {
                 1 / comparison.ratio(), inverse(comparison.high()), inverse(comparison.low()))
             : Figure.brackets(comparison.ratio(), comparison.low(), comparison.high());
     return subject
-        + (bytes ? " takes " : " is ")
+        + (bytes ? " needs " : " is ")
         + figure.text("×")
-        + (bytes ? " as much as " : " as fast as ")
+        + (bytes ? " as many bytes as " : " as fast as ")
         + comparison.baseline()
         + " at "
         + comparison.metric();

@@ -8,14 +8,23 @@ final class Markdown {
 
   private Markdown() {}
 
-  /** Text for a table's cell: one line, its bars escaped. */
+  /** Text as it is for a table's cell, in one line, its bars escaped. */
   static String cell(String text) {
     return text.strip().replaceAll("\\s*\\R\\s*", " ").replace("\\", "\\\\").replace("|", "\\|");
   }
 
-  /** Prose in which signs that mean something to Markdown are shown as they are. */
+  /**
+   * Prose, in one line, in which signs that mean something to Markdown are shown as they are; also
+   * for a table's cell. Signs that mean nothing where they stand are left alone: the source is to
+   * be read too.
+   */
   static String text(String text) {
-    return text.replaceAll("([\\\\`*_<>\\[\\]|#])", "\\\\$1");
+    return text.strip()
+        .replaceAll("\\s*\\R\\s*", " ")
+        .replaceAll("[\\\\`*<>|]", "\\\\$0")
+        .replaceAll("(?<![\\p{L}\\p{N}])_|_(?![\\p{L}\\p{N}])", "\\\\_")
+        .replaceAll("\\](?=[(\\[:])", "\\\\]")
+        .replaceAll("^(?=[#+-])", "\\\\");
   }
 
   /** A code span that may hold backticks. */

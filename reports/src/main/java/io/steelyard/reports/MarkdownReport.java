@@ -21,9 +21,6 @@ public final class MarkdownReport {
   /** The report's file name. */
   public static final String FILE = "report.md";
 
-  private static final String RANDOM_WEIGHTS =
-      "\n_Random weights._ Speed and memory are measured;" + " the generated text means nothing.\n";
-
   private final ReportInput input;
   private final Summary summary;
   private final Plots.Result plots;
@@ -91,10 +88,10 @@ public final class MarkdownReport {
     int disturbed = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
     if (disturbed > 0) {
       notes.add(
-          "The machine was disturbed: up to "
-              + Rows.plural(disturbed, "block")
-              + " of a cell had to be repeated. They are kept in the record and shaded in the"
-              + " plot.");
+          "Disturbed blocks, at most "
+              + disturbed
+              + " of a cell, were repeated. The first tries are kept in the record and shaded in"
+              + " the plot.");
     }
     if (!notes.isEmpty()) {
       out.append("\n**To bear in mind**\n\n");
@@ -116,11 +113,11 @@ public final class MarkdownReport {
     List<List<String>> rows = new ArrayList<>();
     for (Rows.Group group : Rows.of(summary)) {
       String direction = group.higherIsBetter() ? " ↑" : " ↓";
-      String metric = "**" + Markdown.cell(group.metric()) + "**" + direction;
+      String metric = "**" + Markdown.text(group.metric()) + "**" + direction;
       for (Rows.Row row : group.rows()) {
         List<String> cells = new ArrayList<>();
         cells.add(metric);
-        cells.add(Markdown.cell(row.label()));
+        cells.add(Markdown.text(row.label()));
         cells.add(row.value().text("") + (row.unit().isEmpty() ? "" : " " + row.unit()));
         if (compares) {
           cells.add(
@@ -129,7 +126,7 @@ public final class MarkdownReport {
                   : row.ratio().isMeasured() ? row.ratio().text("×") : row.ratio().number());
           cells.add(row.verdict());
         }
-        cells.add(Markdown.cell(Markdown.text(String.join("; ", row.notes()))));
+        cells.add(Markdown.text(String.join("; ", row.notes())));
         rows.add(cells);
         metric = "";
       }
@@ -154,13 +151,13 @@ public final class MarkdownReport {
     }
     heading("Parity");
     List<String> headers = new ArrayList<>(ParityTable.HEADERS);
-    headers.replaceAll(Markdown::cell);
+    headers.replaceAll(Markdown::text);
     headers.add("notes");
     List<List<String>> rows = new ArrayList<>();
     for (Parity parity : summary.parity()) {
       List<String> cells = new ArrayList<>(ParityTable.texts(summary, parity));
-      cells.replaceAll(Markdown::cell);
-      cells.add(parity.note() == null ? "" : Markdown.cell(Markdown.text(parity.note())));
+      cells.replaceAll(Markdown::text);
+      cells.add(parity.note() == null ? "" : Markdown.text(parity.note()));
       rows.add(cells);
     }
     out.append(
@@ -181,15 +178,14 @@ public final class MarkdownReport {
     heading("Fairness");
     List<String> labels = FairnessTable.labels(summary);
     List<String> headers =
-        Stream.of(List.of(""), labels.stream().map(Markdown::cell).toList(), List.of("state"))
+        Stream.of(List.of(""), labels.stream().map(Markdown::text).toList(), List.of("state"))
             .flatMap(List::stream)
             .toList();
     List<List<String>> rows = new ArrayList<>();
     for (FairnessLine line : summary.fairness()) {
       List<String> cells = new ArrayList<>();
-      cells.add(Markdown.cell(line.line()));
-      labels.forEach(
-          label -> cells.add(Markdown.cell(Markdown.text(FairnessTable.value(line, label)))));
+      cells.add(Markdown.text(line.line()));
+      labels.forEach(label -> cells.add(Markdown.text(FairnessTable.value(line, label))));
       cells.add(line.state().equals("different") ? "**different**" : line.state());
       rows.add(cells);
     }
@@ -250,7 +246,7 @@ public final class MarkdownReport {
 
   private void randomWeights() {
     if (Rows.randomWeights(summary)) {
-      out.append(RANDOM_WEIGHTS);
+      out.append('\n').append(ComparisonTable.RANDOM_WEIGHTS).append(".\n");
     }
   }
 

@@ -33,7 +33,11 @@ public final class ParityTable {
       table.column(HEADERS.get(i), figure ? Align.RIGHT : Align.LEFT);
     }
     for (Parity parity : summary.parity()) {
-      List<Cell> cells = new ArrayList<>(texts(summary, parity).stream().map(Cell::of).toList());
+      List<Cell> cells =
+          new ArrayList<>(
+              texts(summary, parity).stream()
+                  .map(text -> Cell.of(text.replace(" %", Table.NO_BREAK + "%")))
+                  .toList());
       cells.set(
           HEADERS.size() - 1,
           new Cell(cells.getLast().text(), parity.pass() ? Tone.GOOD : Tone.BAD));
@@ -42,7 +46,7 @@ public final class ParityTable {
         table.note(0, parity.note(), Tone.DIM);
       }
     }
-    return table.render();
+    return table.render() + ComparisonTable.randomWeights(summary, style);
   }
 
   static List<String> texts(Summary summary, Parity parity) {

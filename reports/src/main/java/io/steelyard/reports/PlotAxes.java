@@ -1,5 +1,6 @@
 package io.steelyard.reports;
 
+import java.awt.FontMetrics;
 import java.awt.Graphics2D;
 import java.awt.geom.Rectangle2D;
 import java.util.ArrayList;
@@ -8,6 +9,7 @@ import org.jfree.chart.axis.AxisState;
 import org.jfree.chart.axis.LogAxis;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.NumberTick;
+import org.jfree.chart.axis.ValueAxis;
 import org.jfree.chart.ui.RectangleEdge;
 import org.jfree.chart.ui.TextAnchor;
 
@@ -17,24 +19,32 @@ final class PlotAxes {
   /** A place on an axis and the text that stands there. */
   record Tick(double at, String text) {}
 
+  /** Room between the texts of two ticks. */
+  private static final int TICK_SPACE = 16;
+
   private PlotAxes() {}
 
   /** A linear axis with the given ticks. */
   static NumberAxis linear(List<Tick> ticks) {
-    NumberAxis axis = new Linear(ticks);
+    return linearFrom(List.of(ticks));
+  }
+
+  /** A linear axis with the first of these sets of ticks whose texts don't collide. */
+  static NumberAxis linearFrom(List<List<Tick>> choices) {
+    NumberAxis axis = new Linear(choices);
     PlotStyle.plain(axis);
     return axis;
   }
 
-  /** A logarithmic axis with the given ticks. */
-  static LogAxis logarithmic(List<Tick> ticks) {
-    LogAxis axis = new Logarithmic(ticks);
+  /** A logarithmic axis with the first of these sets of ticks whose texts don't collide. */
+  static LogAxis logarithmicFrom(List<List<Tick>> choices) {
+    LogAxis axis = new Logarithmic(choices);
     PlotStyle.plain(axis);
     return axis;
   }
 
-  /** The values of the finest series of round numbers that puts at most so many into the range. */
-  static List<Double> roundLogarithmic(double low, double high, int most) {
+  /** Sets of round numbers in the range for a logarithmic axis, the finest first. */
+  static List<List<Double>> roundLogarithmic(double low, double high) {
     double[][] mantissas = {
       {1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9},
       {1, 1.5, 2, 3, 4, 5, 7},
@@ -42,47 +52,84 @@ final class PlotAxes {
       {1, 3},
       {1}
     };
-    List<Double> values = List.of();
+    List<List<Double>> sets = new ArrayList<>();
     for (double[] series : mantissas) {
-      values = new ArrayList<>();
-      for (int e = (int) Math.floor(Math.log10(low)); Math.pow(10, e) <= high; e++) {
-        for (double mantissa : series) {
-          double value = mantissa * Math.pow(10, e);
-          if (value >= low && value <= high) {
-            values.add(value);
-          }
+      sets.add(roundLogarithmic(low, high, series, 1));
+    }
+    for (int decades = 2; decades <= 8; decades *= 2) {
+      sets.add(roundLogarithmic(low, high, new double[] {1}, decades));
+    }
+    return sets;
+  }
+
+  private static List<Double> roundLogarithmic(
+      double low, double high, double[] mantissas, int decades) {
+    List<Double> values = new ArrayList<>();
+    int first = Math.floorDiv((int) Math.floor(Math.log10(low)), decades) * decades;
+    for (int e = first; Math.pow(10, e) <= high; e += decades) {
+      for (double mantissa : mantissas) {
+        double value = mantissa * Math.pow(10, e);
+        if (value >= low && value <= high) {
+          values.add(value);
         }
       }
-      if (values.size() <= most) {
-        break;
-      }
     }
     return values;
   }
 
-  /** Multiples of a round step, at most so many in the range. */
-  static List<Double> roundLinear(double low, double high, int most) {
-    double rough = (high - low) / most;
-    double power = Math.pow(10, Math.floor(Math.log10(rough)));
-    double step = 10 * power;
-    for (double mantissa : new double[] {1, 2, 2.5, 5}) {
-      if (mantissa * power >= rough) {
-        step = mantissa * power;
-        break;
+  /** Multiples of round steps in the range, the finest first. */
+  static List<List<Double>> roundLinear(double low, double high) {
+    List<List<Double>> sets = new ArrayList<>();
+    double power = Math.pow(10, Math.floor(Math.log10(high - low)) - 2);
+    for (double step : new double[] {5, 10, 20, 25, 50, 100, 200, 250, 500}) {
+      List<Double> values = new ArrayList<>();
+      double size = step * power;
+      for (long k = (long) Math.ceil(low / size - 1e-9); k * size <= high + 1e-9 * size; k++) {
+        values.add(k * size);
       }
+      sets.add(values);
     }
-    List<Double> values = new ArrayList<>();
-    for (long k = (long) Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
-      values.add(k * step);
-    }
-    return values;
+    return sets;
   }
 
-  private static List<NumberTick> ticks(List<Tick> ticks, RectangleEdge edge) {
+  private static List<NumberTick> ticks(
+      ValueAxis axis,
+      List<List<Tick>> choices,
+      Graphics2D graphics,
+      Rectangle2D area,
+      RectangleEdge edge) {
+    List<Tick> ticks =
+        choices.stream()
+            .filter(choice -> fits(axis, choice, graphics, area, edge))
+            .findFirst()
+            .orElse(choices.getLast());
     TextAnchor anchor = anchor(edge);
     return ticks.stream()
         .map(tick -> new NumberTick(tick.at(), tick.text(), anchor, anchor, 0))
         .toList();
+  }
+
+  private static boolean fits(
+      ValueAxis axis, List<Tick> ticks, Graphics2D graphics, Rectangle2D area, RectangleEdge edge) {
+    FontMetrics metrics = graphics.getFontMetrics(axis.getTickLabelFont());
+    boolean horizontal = RectangleEdge.isTopOrBottom(edge);
+    for (int i = 1; i < ticks.size(); i++) {
+      double distance =
+          Math.abs(
+              axis.valueToJava2D(ticks.get(i).at(), area, edge)
+                  - axis.valueToJava2D(ticks.get(i - 1).at(), area, edge));
+      double needed =
+          horizontal
+              ? (metrics.stringWidth(ticks.get(i).text())
+                          + metrics.stringWidth(ticks.get(i - 1).text()))
+                      / 2.0
+                  + TICK_SPACE
+              : metrics.getHeight() + TICK_SPACE;
+      if (distance < needed) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private static TextAnchor anchor(RectangleEdge edge) {
@@ -93,30 +140,30 @@ final class PlotAxes {
   }
 
   private static final class Linear extends NumberAxis {
-    private final transient List<Tick> ticks;
+    private final transient List<List<Tick>> choices;
 
-    Linear(List<Tick> ticks) {
-      this.ticks = ticks;
+    Linear(List<List<Tick>> choices) {
+      this.choices = choices;
     }
 
     @Override
     public List<NumberTick> refreshTicks(
         Graphics2D graphics, AxisState state, Rectangle2D area, RectangleEdge edge) {
-      return ticks(ticks, edge);
+      return ticks(this, choices, graphics, area, edge);
     }
   }
 
   private static final class Logarithmic extends LogAxis {
-    private final transient List<Tick> ticks;
+    private final transient List<List<Tick>> choices;
 
-    Logarithmic(List<Tick> ticks) {
-      this.ticks = ticks;
+    Logarithmic(List<List<Tick>> choices) {
+      this.choices = choices;
     }
 
     @Override
     public List<NumberTick> refreshTicks(
         Graphics2D graphics, AxisState state, Rectangle2D area, RectangleEdge edge) {
-      return ticks(ticks, edge);
+      return ticks(this, choices, graphics, area, edge);
     }
   }
 }

@@ -1,5 +1,7 @@
 package io.steelyard.reports;
 
+import io.steelyard.reports.terminal.DisplayWidth;
+import io.steelyard.reports.terminal.Style;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Font;
@@ -18,7 +20,7 @@ final class PlotStyle {
   static final Color INK = new Color(0x22, 0x22, 0x22);
   static final Color DIM = new Color(0x6B, 0x6B, 0x6B);
   static final Color RULE = new Color(0xDD, 0xDD, 0xDD);
-  static final Color BAND = new Color(0xEC, 0xEC, 0xEC);
+  static final Color BAND = new Color(0xE2, 0xE2, 0xE2);
   static final Color DISTURBED = new Color(0xFB, 0xEC, 0xD2);
 
   /** Okabe and Ito's palette, told apart with any kind of colour vision; ordered by contrast. */
@@ -40,6 +42,11 @@ final class PlotStyle {
   static final BasicStroke THIN = new BasicStroke(1f);
 
   private PlotStyle() {}
+
+  /** A name as a figure shows it: in one line, cut in the middle where it is long. */
+  static String name(String name, int longest) {
+    return DisplayWidth.shorten(Style.FILE.adapt(name), longest);
+  }
 
   static Color label(int index) {
     return PALETTE[index % PALETTE.length];

@@ -45,8 +45,11 @@ public final class Plots {
   static final String RATIOS = "ratios";
   static final String SAMPLES = "samples";
 
-  /** Verdana has the widths of DejaVu Sans, which most servers measure with. */
-  private static final String SVG_FONTS = "'DejaVu Sans', Verdana, sans-serif";
+  /**
+   * Verdana has the widths of DejaVu Sans, which most servers measure with. Without quotes: they
+   * would end the attribute.
+   */
+  private static final String SVG_FONTS = "DejaVu Sans, Verdana, sans-serif";
 
   private static final int PNG_SCALE = 2;
 
@@ -91,7 +94,11 @@ public final class Plots {
       Drawing drawing = source.get();
       svg = svg(name, drawing);
       image = image(drawing);
-    } catch (RuntimeException | LinkageError | InternalError e) {
+    } catch (RuntimeException | Error e) {
+      // Without fonts the JDK throws a plain Error, or one of several others by platform.
+      if (e instanceof VirtualMachineError && !(e instanceof InternalError)) {
+        throw e;
+      }
       problems.add(explain(name, e));
       return;
     }
@@ -109,8 +116,14 @@ public final class Plots {
     // The default prefix is the time: the same run would give another file each time.
     graphics.setDefsKeyPrefix(name);
     graphics.setFontFunction(family -> SVG_FONTS);
+    graphics.setGeomDoubleConverter(Plots::hundredths);
     paint(graphics, drawing);
     return graphics.getSVGDocument();
+  }
+
+  /** No screen shows more, and a figure may hold thousands of points. */
+  private static String hundredths(double value) {
+    return String.valueOf(Math.round(value * 100) / 100.0);
   }
 
   private static BufferedImage image(Drawing drawing) {

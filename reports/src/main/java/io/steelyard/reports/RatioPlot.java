@@ -3,6 +3,7 @@ package io.steelyard.reports;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.record.Summary.Cell;
 import io.steelyard.lab.record.Summary.Comparison;
+import io.steelyard.reports.PlotAxes.Tick;
 import io.steelyard.reports.terminal.DisplayWidth;
 import io.steelyard.reports.terminal.Format;
 import java.awt.BasicStroke;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jfree.chart.JFreeChart;
 import org.jfree.chart.axis.AxisLocation;
 import org.jfree.chart.axis.LogAxis;
@@ -38,14 +40,23 @@ final class RatioPlot implements Plots.Drawing {
   private static final int ROW = 26;
   private static final int AROUND_ROWS = 128;
   private static final double GAP_BETWEEN_METRICS = 0.5;
+  private static final int LONGEST_MODEL = 60;
   private static final int LONGEST_LABEL = 34;
+
+  /** Labels up to this length fit the width as it is; a longer one widens the figure. */
+  private static final int FREE_LABEL = 16;
+
+  private static final int WIDTH_OF_CHARACTER = 7;
+
+  /** Up to this ratio a logarithmic axis is so nearly linear that linear ticks read better. */
+  private static final double NEARLY_LINEAR = 1.3;
 
   private record Row(double y, Comparison comparison, String verdict) {}
 
   private final Summary summary;
   private final double margin;
   private final List<Row> rows = new ArrayList<>();
-  private final List<PlotAxes.Tick> metrics = new ArrayList<>();
+  private final List<Tick> metrics = new ArrayList<>();
   private double bottom;
 
   RatioPlot(Summary summary, double margin) {
@@ -58,7 +69,7 @@ final class RatioPlot implements Plots.Drawing {
     boolean gaps = byMetric.values().stream().anyMatch(group -> group.size() > 1);
     double y = 0;
     for (Map.Entry<String, List<Comparison>> entry : byMetric.entrySet()) {
-      metrics.add(new PlotAxes.Tick(y, entry.getKey()));
+      metrics.add(new Tick(y, entry.getKey()));
       for (Comparison comparison : entry.getValue()) {
         rows.add(new Row(y, comparison, Rows.verdict(comparison, unit(comparison))));
         y++;
@@ -70,7 +81,9 @@ final class RatioPlot implements Plots.Drawing {
 
   @Override
   public int width() {
-    return WIDTH;
+    int longest =
+        labels().size() == 1 ? 0 : labels().stream().mapToInt(DisplayWidth::of).max().orElse(0);
+    return WIDTH + WIDTH_OF_CHARACTER * Math.max(0, longest - FREE_LABEL);
   }
 
   @Override
@@ -84,18 +97,17 @@ final class RatioPlot implements Plots.Drawing {
     PlotStyle.plain(plot);
     plot.setDomainAxis(ratioAxis());
     boolean oneSubject = labels().size() == 1;
-    NumberAxis left =
-        PlotAxes.linear(
-            oneSubject
-                ? metrics
-                : rows.stream().map(r -> new PlotAxes.Tick(r.y(), label(r.comparison()))).toList());
+    NumberAxis left = PlotAxes.linear(oneSubject ? metrics : ticks(row -> label(row.comparison())));
     vertical(left, oneSubject ? PlotStyle.STRONG : PlotStyle.TEXT);
     plot.setRangeAxis(0, left);
-    NumberAxis figures =
-        PlotAxes.linear(rows.stream().map(r -> new PlotAxes.Tick(r.y(), figure(r))).toList());
+    NumberAxis figures = PlotAxes.linear(ticks(RatioPlot::figure));
     vertical(figures, PlotStyle.SMALL);
     plot.setRangeAxis(1, figures);
     plot.setRangeAxisLocation(1, AxisLocation.BOTTOM_OR_RIGHT);
+    NumberAxis verdicts = PlotAxes.linear(ticks(Row::verdict));
+    vertical(verdicts, PlotStyle.SMALL);
+    plot.setRangeAxis(3, verdicts);
+    plot.setRangeAxisLocation(3, AxisLocation.BOTTOM_OR_RIGHT);
     if (!oneSubject) {
       NumberAxis names = PlotAxes.linear(metrics);
       vertical(names, PlotStyle.STRONG);
@@ -124,7 +136,7 @@ final class RatioPlot implements Plots.Drawing {
     axis.setInverted(true);
     axis.setTickLabelFont(font);
     axis.setTickLabelPaint(PlotStyle.INK);
-    axis.setTickLabelInsets(new RectangleInsets(2, 10, 2, 10));
+    axis.setTickLabelInsets(new RectangleInsets(2, 9, 2, 9));
   }
 
   /** Symmetric around 1, wide enough for every interval, never so narrow that noise looks large. */
@@ -140,11 +152,15 @@ final class RatioPlot implements Plots.Drawing {
     }
     double low = Math.exp(-1.08 * reach);
     double high = Math.exp(1.08 * reach);
-    List<Double> values =
-        high < 1.3 ? PlotAxes.roundLinear(low, high, 8) : PlotAxes.roundLogarithmic(low, high, 9);
+    List<List<Double>> values =
+        high < NEARLY_LINEAR
+            ? PlotAxes.roundLinear(low, high)
+            : PlotAxes.roundLogarithmic(low, high);
     LogAxis axis =
-        PlotAxes.logarithmic(
-            values.stream().map(v -> new PlotAxes.Tick(v, Format.compact(v) + "×")).toList());
+        PlotAxes.logarithmicFrom(
+            values.stream()
+                .map(set -> set.stream().map(v -> new Tick(v, Format.compact(v) + "×")).toList())
+                .toList());
     axis.setRange(low, high);
     axis.setLabel("← worse      ratio to " + baseline() + ", log scale      better →");
     axis.setLabelInsets(new RectangleInsets(8, 0, 0, 0));
@@ -161,7 +177,7 @@ final class RatioPlot implements Plots.Drawing {
     renderer.setDrawYError(false);
     renderer.setDrawXError(true);
     renderer.setCapLength(0);
-    renderer.setErrorStroke(new BasicStroke(2.2f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
+    renderer.setErrorStroke(new BasicStroke(2.2f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND));
     for (Row row : rows) {
       Comparison c = row.comparison();
       if (c.ratio() == null || !(c.ratio() > 0)) {
@@ -181,7 +197,7 @@ final class RatioPlot implements Plots.Drawing {
       points.addSeries(series);
       Color colour = PlotStyle.verdict(row.verdict());
       renderer.setSeriesPaint(index, colour);
-      renderer.setSeriesShape(index, new Ellipse2D.Double(-4.5, -4.5, 9, 9));
+      renderer.setSeriesShape(index, new Ellipse2D.Double(-4, -4, 8, 8));
       // Hollow: an estimate that nothing vouches for.
       renderer.setSeriesShapesFilled(index, interval);
     }
@@ -189,11 +205,13 @@ final class RatioPlot implements Plots.Drawing {
     plot.setRenderer(renderer);
   }
 
-  private String figure(Row row) {
+  private static String figure(Row row) {
     Comparison c = row.comparison();
-    String ratio =
-        c.ratio() == null ? "–" : Figure.brackets(c.ratio(), c.low(), c.high()).text("×");
-    return ratio + "   " + row.verdict();
+    return c.ratio() == null ? "–" : Figure.brackets(c.ratio(), c.low(), c.high()).text("×");
+  }
+
+  private List<Tick> ticks(Function<Row, String> text) {
+    return rows.stream().map(row -> new Tick(row.y(), text.apply(row))).toList();
   }
 
   private List<String> labels() {
@@ -203,7 +221,7 @@ final class RatioPlot implements Plots.Drawing {
   private String label(Comparison comparison) {
     boolean severalPrecisions =
         summary.comparisons().stream().map(Comparison::precision).distinct().count() > 1;
-    String label = DisplayWidth.shorten(comparison.subject(), LONGEST_LABEL);
+    String label = PlotStyle.name(comparison.subject(), LONGEST_LABEL);
     return severalPrecisions ? label + " " + comparison.precision() : label;
   }
 
@@ -211,7 +229,7 @@ final class RatioPlot implements Plots.Drawing {
     List<String> baselines =
         summary.comparisons().stream().map(Comparison::baseline).distinct().toList();
     return baselines.size() == 1
-        ? DisplayWidth.shorten(baselines.getFirst(), LONGEST_LABEL)
+        ? PlotStyle.name(baselines.getFirst(), LONGEST_LABEL)
         : "the baseline";
   }
 
@@ -221,7 +239,7 @@ final class RatioPlot implements Plots.Drawing {
   }
 
   private String subtitle() {
-    return summary.model()
+    return PlotStyle.name(summary.model(), LONGEST_MODEL)
         + (Rows.randomWeights(summary) ? ", random weights" : "")
         + ".  Ratio with 95 % interval; above 1 is better, whatever the unit.  Shaded: the margin"
         + " of ±"

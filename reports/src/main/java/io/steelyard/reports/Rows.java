@@ -7,6 +7,7 @@ import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.Tone;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -89,9 +90,12 @@ final class Rows {
   }
 
   private Group group(String metric, List<Cell> cells) {
-    double smallest =
-        cells.stream().filter(cell -> cell.mean() != null).mapToDouble(Cell::mean).min().orElse(0);
-    Figure.Scale scale = Figure.Scale.of(cells.getFirst().unit(), smallest);
+    DoubleSummaryStatistics means =
+        cells.stream()
+            .filter(cell -> cell.mean() != null)
+            .mapToDouble(Cell::mean)
+            .summaryStatistics();
+    Figure.Scale scale = Figure.Scale.of(cells.getFirst().unit(), means.getMin(), means.getMax());
     List<Row> rows =
         cells.stream()
             .map(cell -> row(cell, scale))

@@ -16,10 +16,14 @@ import java.util.stream.Stream;
 import org.jfree.chart.JFreeChart;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.plot.CrosshairState;
 import org.jfree.chart.plot.IntervalMarker;
+import org.jfree.chart.plot.PlotRenderingInfo;
 import org.jfree.chart.plot.XYPlot;
-import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
+import org.jfree.chart.renderer.xy.AbstractXYItemRenderer;
+import org.jfree.chart.renderer.xy.XYItemRendererState;
 import org.jfree.chart.ui.Layer;
+import org.jfree.data.xy.XYDataset;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
@@ -36,7 +40,9 @@ final class SamplesPlot implements Plots.Drawing {
   private static final int WIDE_PANEL_HEIGHT = 280;
   private static final int LEGEND_LINE = 20;
   private static final int TITLE_HEIGHT = 50;
+  private static final int LONGEST_MODEL = 60;
   private static final int LONGEST_LABEL = 44;
+  private static final int VALUE_AXIS_WIDTH = 46;
 
   /** Above this ratio of largest to smallest, equal changes are shown equally large. */
   private static final double LOGARITHMIC_FROM = 3;
@@ -60,7 +66,7 @@ final class SamplesPlot implements Plots.Drawing {
   private final boolean anyDisturbed;
 
   SamplesPlot(String model, List<Series> series) {
-    this.model = model;
+    this.model = PlotStyle.name(model, LONGEST_MODEL);
     for (Series one : series) {
       byMetric.computeIfAbsent(one.metric(), m -> new ArrayList<>()).add(one);
     }
@@ -124,7 +130,7 @@ final class SamplesPlot implements Plots.Drawing {
     List<Double> recorded = series.stream().flatMap(SamplesPlot::values).toList();
     double smallest = recorded.stream().mapToDouble(v -> v).min().orElse(0);
     double largest = recorded.stream().mapToDouble(v -> v).max().orElse(1);
-    Figure.Scale scale = Figure.Scale.of(series.getFirst().unit(), smallest);
+    Figure.Scale scale = Figure.Scale.of(series.getFirst().unit(), smallest, largest);
     Map<Place, Boolean> places = places(series);
     List<Place> order = List.copyOf(places.keySet());
 
@@ -152,7 +158,6 @@ final class SamplesPlot implements Plots.Drawing {
   private void addPoints(
       XYPlot plot, List<Series> series, List<Place> order, double factor, double panelWidth) {
     XYSeriesCollection points = new XYSeriesCollection();
-    XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(false, true);
     int most =
         series.stream()
             .flatMap(s -> s.blocks().stream())
@@ -161,6 +166,7 @@ final class SamplesPlot implements Plots.Drawing {
             .orElse(1);
     double perSample = panelWidth / (order.size() * (double) series.size() * most);
     double size = Math.clamp(0.8 * perSample, 2.6, 7);
+    Dots renderer = new Dots(size);
     double slot = 0.84 / series.size();
     for (int k = 0; k < series.size(); k++) {
       Series one = series.get(k);
@@ -180,38 +186,28 @@ final class SamplesPlot implements Plots.Drawing {
         }
       }
       Color colour = PlotStyle.label(labels.indexOf(one.label()));
-      add(points, renderer, warmUp, PlotStyle.lighter(colour, 0.35), size);
-      add(points, renderer, trials, colour, size);
+      renderer.setSeriesPaint(points.getSeriesCount(), PlotStyle.lighter(colour, 0.35));
+      points.addSeries(warmUp);
+      renderer.setSeriesPaint(points.getSeriesCount(), colour);
+      points.addSeries(trials);
     }
     plot.setDataset(points);
     plot.setRenderer(renderer);
   }
 
-  private static void add(
-      XYSeriesCollection points,
-      XYLineAndShapeRenderer renderer,
-      XYSeries series,
-      Color colour,
-      double size) {
-    int index = points.getSeriesCount();
-    points.addSeries(series);
-    renderer.setSeriesPaint(index, colour);
-    renderer.setSeriesShape(index, new Ellipse2D.Double(-size / 2, -size / 2, size, size));
-  }
-
   private static ValueAxis blockAxis(List<Place> order) {
-    int step = 1;
-    while (order.size() / step > 12) {
-      step = step % 5 == 0 || step == 1 ? step * (step == 1 ? 5 : 2) : step;
-    }
-    List<PlotAxes.Tick> ticks = new ArrayList<>();
-    for (int i = 0; i < order.size(); i++) {
-      Place place = order.get(i);
-      if (place.attempt() == 1 && (step == 1 || place.number() % step == 0)) {
-        ticks.add(new PlotAxes.Tick(i, Format.count(place.number())));
+    List<List<PlotAxes.Tick>> choices = new ArrayList<>();
+    for (int step : new int[] {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
+      List<PlotAxes.Tick> ticks = new ArrayList<>();
+      for (int i = 0; i < order.size(); i++) {
+        Place place = order.get(i);
+        if (place.attempt() == 1 && place.number() % step == 0) {
+          ticks.add(new PlotAxes.Tick(i, Format.count(place.number())));
+        }
       }
+      choices.add(ticks);
     }
-    NumberAxis axis = PlotAxes.linear(ticks);
+    NumberAxis axis = PlotAxes.linearFrom(choices);
     axis.setRange(-0.5, order.size() - 0.5);
     axis.setLabel("block");
     axis.setAxisLineVisible(true);
@@ -233,11 +229,14 @@ final class SamplesPlot implements Plots.Drawing {
       low = smallest - room;
       high = largest + room;
     }
-    List<Double> values =
-        logarithmic ? PlotAxes.roundLogarithmic(low, high, 6) : PlotAxes.roundLinear(low, high, 5);
-    List<PlotAxes.Tick> ticks =
-        values.stream().map(v -> new PlotAxes.Tick(v, Format.compact(v))).toList();
-    ValueAxis axis = logarithmic ? PlotAxes.logarithmic(ticks) : PlotAxes.linear(ticks);
+    List<List<PlotAxes.Tick>> choices =
+        (logarithmic ? PlotAxes.roundLogarithmic(low, high) : PlotAxes.roundLinear(low, high))
+            .stream()
+                .map(set -> set.stream().map(v -> new PlotAxes.Tick(v, Format.compact(v))).toList())
+                .toList();
+    ValueAxis axis = logarithmic ? PlotAxes.logarithmicFrom(choices) : PlotAxes.linearFrom(choices);
+    // One width for all panels, so that their blocks stand below one another.
+    axis.setFixedDimension(VALUE_AXIS_WIDTH);
     axis.setRange(low, high);
     return axis;
   }
@@ -263,7 +262,7 @@ final class SamplesPlot implements Plots.Drawing {
   private List<Entry> entries() {
     List<Entry> entries = new ArrayList<>();
     for (int i = 0; i < labels.size(); i++) {
-      String label = DisplayWidth.shorten(labels.get(i), LONGEST_LABEL);
+      String label = PlotStyle.name(labels.get(i), LONGEST_LABEL);
       entries.add(new Entry(label, PlotStyle.label(i), false));
     }
     if (anyWarmUp) {
@@ -312,5 +311,38 @@ final class SamplesPlot implements Plots.Drawing {
 
   private static double width(Graphics2D graphics, String text) {
     return graphics.getFontMetrics().stringWidth(text);
+  }
+
+  /**
+   * Fills circles: JFreeChart's own renderer would outline each as a path of eight times the size.
+   */
+  private static final class Dots extends AbstractXYItemRenderer {
+    private final double size;
+
+    Dots(double size) {
+      this.size = size;
+    }
+
+    @Override
+    public void drawItem(
+        Graphics2D graphics,
+        XYItemRendererState state,
+        Rectangle2D area,
+        PlotRenderingInfo info,
+        XYPlot plot,
+        ValueAxis blocks,
+        ValueAxis values,
+        XYDataset points,
+        int series,
+        int item,
+        CrosshairState crosshair,
+        int pass) {
+      double x =
+          blocks.valueToJava2D(points.getXValue(series, item), area, plot.getDomainAxisEdge());
+      double y =
+          values.valueToJava2D(points.getYValue(series, item), area, plot.getRangeAxisEdge());
+      graphics.setPaint(getItemPaint(series, item));
+      graphics.fill(new Ellipse2D.Double(x - size / 2, y - size / 2, size, size));
+    }
   }
 }

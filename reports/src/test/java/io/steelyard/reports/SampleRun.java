@@ -6,6 +6,8 @@ import io.steelyard.lab.record.Summary.Comparison;
 import io.steelyard.lab.record.Summary.FairnessLine;
 import io.steelyard.lab.record.Summary.Parity;
 import io.steelyard.reports.Series.Block;
+import io.steelyard.stats.Interval;
+import io.steelyard.stats.Verdict;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -151,7 +153,6 @@ final class SampleRun {
     String[] names = {
       "pp512", "pp512@d4096", "tg64", "tg64@d4096", "coldstart", "load", "memory", "forward"
     };
-    String[] verdicts = {"faster", "slower", "equivalent", "inconclusive"};
     for (int m = 0; m < metrics; m++) {
       String unit = m < 4 ? "tok/s" : names[m].equals("memory") ? "MB" : "ms";
       for (int l = 0; l < labels; l++) {
@@ -161,12 +162,19 @@ final class SampleRun {
         cells.add(
             cell(label, names[m], unit, m < 4 ? "higher" : "lower", mean, mean / 80, "steady", 0));
         if (l > 0) {
-          String verdict = verdicts[(m + l) % 4];
-          double half = verdict.equals("inconclusive") ? 0.08 : 0.015;
-          double centre = verdict.equals("equivalent") ? 1.003 : ratio;
+          boolean close = (m + l) % 4 == 0;
+          double centre = close ? 1.002 : ratio;
+          double half = close ? 0.012 : (m + l) % 4 == 1 ? 0.15 : 0.02;
+          Interval interval = new Interval(centre, centre * (1 - half), centre * (1 + half), 0.95);
           comparisons.add(
               comparison(
-                  names[m], label, centre, centre * (1 - half), centre * (1 + half), verdict, ""));
+                  names[m],
+                  label,
+                  centre,
+                  interval.low(),
+                  interval.high(),
+                  Verdict.of(interval, 0.02).label(),
+                  ""));
         }
         series.add(series(random, label, names[m], unit, mean, 0.015, blocks, 4, 3));
       }

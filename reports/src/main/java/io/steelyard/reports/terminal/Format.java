@@ -25,7 +25,7 @@ public final class Format {
     if (!Double.isFinite(value)) {
       return "–";
     }
-    BigDecimal rounded = BigDecimal.valueOf(value).setScale(decimals, RoundingMode.HALF_EVEN);
+    BigDecimal rounded = BigDecimal.valueOf(value).setScale(decimals, RoundingMode.HALF_UP);
     return String.format(Locale.ROOT, "%,." + decimals + "f", rounded);
   }
 
@@ -45,7 +45,7 @@ public final class Format {
   /** A round number with as few digits as it has, four at most: {@code 0.95}, {@code 1.5}. */
   public static String compact(double value) {
     String text = significant(value, 4);
-    return text.contains(".") ? text.replaceFirst("\\.?0+$", "") : text;
+    return text.contains(".") ? text.replaceFirst("0+$", "").replaceFirst("\\.$", "") : text;
   }
 
   /** A number as mantissa and exponent, such as {@code 2.1e-3}; zero is {@code 0}. */

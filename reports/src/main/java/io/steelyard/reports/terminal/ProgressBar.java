@@ -25,6 +25,7 @@ public final class ProgressBar implements AutoCloseable {
   private static final long REDRAW_NANOS = 100_000_000L;
   private static final long LOG_NANOS = 5_000_000_000L;
   private static final int BAR_COLUMNS = 24;
+  private static final int SHORTEST_BAR = 8;
   private static final int SHORTEST_NAME = 12;
   private static final String CLEAR_LINE = "\r\u001b[K";
 
@@ -132,11 +133,13 @@ public final class ProgressBar implements AutoCloseable {
       return;
     }
     Style style = terminal.style();
-    String figures = withDetail(" " + bar() + amount() + pace(lastShown - start));
+    String figures = withDetail(" " + amount() + pace(lastShown - start));
     // The last column stays free: some terminals wrap as soon as it is filled.
     int room = style.width() - 1;
-    int forName = Math.max(SHORTEST_NAME, room - DisplayWidth.of(figures));
-    String text = style.adapt(DisplayWidth.shorten(what, forName) + figures);
+    int free = room - DisplayWidth.of(figures);
+    String bar = bar(Math.min(BAR_COLUMNS, free - DisplayWidth.of(what) - 1));
+    String name = DisplayWidth.shorten(what, Math.max(SHORTEST_NAME, free - DisplayWidth.of(bar)));
+    String text = style.adapt(name + bar + figures);
     terminal.stream().print(CLEAR_LINE + DisplayWidth.head(text, room));
     terminal.stream().flush();
     drawn = true;
@@ -162,14 +165,16 @@ public final class ProgressBar implements AutoCloseable {
     return Math.clamp((double) done / total, 0, 1);
   }
 
-  private String bar() {
-    if (total <= 0 || terminal.style().width() < 60) {
+  private String bar(int columns) {
+    if (total <= 0 || columns < SHORTEST_BAR) {
       return "";
     }
-    int full = (int) (share() * BAR_COLUMNS);
-    return terminal.style().unicode()
-        ? "█".repeat(full) + "░".repeat(BAR_COLUMNS - full) + " "
-        : "[" + "#".repeat(full) + ".".repeat(BAR_COLUMNS - full) + "] ";
+    boolean unicode = terminal.style().unicode();
+    int cells = unicode ? columns : columns - 2;
+    int full = (int) (share() * cells);
+    return unicode
+        ? " " + "█".repeat(full) + "░".repeat(cells - full)
+        : " [" + "#".repeat(full) + ".".repeat(cells - full) + "]";
   }
 
   private String amount() {

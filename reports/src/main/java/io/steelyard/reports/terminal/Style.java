@@ -38,7 +38,7 @@ public record Style(int width, boolean colour, boolean unicode) {
             c -> {
               if (Character.isISOControl(c)) {
                 adapted.append('?');
-              } else if (unicode || c < 0x80) {
+              } else if (unicode || c < 0x80 || c == Table.NO_BREAK) {
                 adapted.appendCodePoint(c);
               } else if (DisplayWidth.of(c) > 0) {
                 adapted.append(ascii(c));
@@ -61,7 +61,6 @@ public record Style(int width, boolean colour, boolean unicode) {
       case '‖' -> "||";
       case '≤' -> "<=";
       case '≥' -> ">=";
-      case 0xA0, 0x202F -> " ";
       default -> "?";
     };
   }

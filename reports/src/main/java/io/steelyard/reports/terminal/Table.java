@@ -34,9 +34,24 @@ public final class Table {
 
   private record Gap() implements Line {}
 
+  /** Columns' widths and the space between two of them. */
+  private record Layout(int[] widths, int gutter) {
+    int before(int column) {
+      return Arrays.stream(widths, 0, column).sum() + gutter * column;
+    }
+
+    int total() {
+      return before(widths.length) - gutter;
+    }
+  }
+
   private record Column(Cell header, Align align) {}
 
+  /** Keeps what it joins in one line; shown as a space. */
+  public static final char NO_BREAK = '\u00a0';
+
   private static final int GUTTER = 2;
+  private static final int NARROW_GUTTER = 1;
 
   private final Style style;
   private final List<Column> columns = new ArrayList<>();
@@ -86,11 +101,10 @@ public final class Table {
 
   /** The table, every line ended by a newline, no line wider than the style. */
   public String render() {
-    int[] widths = fit();
-    int total = Arrays.stream(widths).sum() + GUTTER * (widths.length - 1);
+    Layout layout = fit();
     StringBuilder out = new StringBuilder();
-    append(out, columns.stream().map(Column::header).toList(), widths);
-    String rule = (style.unicode() ? "─" : "-").repeat(Math.max(0, total));
+    append(out, columns.stream().map(Column::header).toList(), layout);
+    String rule = (style.unicode() ? "─" : "-").repeat(layout.total());
     out.append(style.paint(rule, Tone.DIM)).append('\n');
     int last = lines.size();
     while (last > 0 && lines.get(last - 1) instanceof Gap) {
@@ -98,8 +112,8 @@ public final class Table {
     }
     for (Line line : lines.subList(0, last)) {
       switch (line) {
-        case Row row -> append(out, row.cells(), widths);
-        case Note note -> append(out, note, widths);
+        case Row row -> append(out, row.cells(), layout);
+        case Note note -> append(out, note, layout);
         case Gap() -> out.append('\n');
       }
     }
@@ -131,21 +145,23 @@ public final class Table {
         lines.stream().filter(Row.class::isInstance).map(line -> ((Row) line).cells().get(column)));
   }
 
-  /** Narrows the widest column step by step, words being broken only where nothing else helps. */
-  private int[] fit() {
+  /** Narrows the widest column step by step; words are broken only where nothing else helps. */
+  private Layout fit() {
     int[] widths = naturalWidths();
-    int room = style.width() - GUTTER * (widths.length - 1);
     int[] words = new int[widths.length];
     for (int i = 0; i < words.length; i++) {
-      int column = i;
-      words[i] = cellsOf(column).mapToInt(cell -> Wrap.longestWord(cell.text())).max().orElse(0);
+      words[i] = cellsOf(i).mapToInt(cell -> Wrap.longestWord(cell.text())).max().orElse(0);
     }
+    int gaps = widths.length - 1;
+    int gutter =
+        Arrays.stream(words).sum() + GUTTER * gaps <= style.width() ? GUTTER : NARROW_GUTTER;
+    int room = style.width() - gutter * gaps;
     narrow(widths, words, room);
     int[] least = new int[widths.length];
     // Two columns hold any character.
     Arrays.fill(least, 2);
     narrow(widths, least, room);
-    return widths;
+    return new Layout(widths, gutter);
   }
 
   private static void narrow(int[] widths, int[] least, int room) {
@@ -164,11 +180,13 @@ public final class Table {
     }
   }
 
-  private void append(StringBuilder out, List<Cell> cells, int[] widths) {
+  private void append(StringBuilder out, List<Cell> cells, Layout layout) {
+    int[] widths = layout.widths();
     List<List<String>> wrapped = new ArrayList<>();
     int height = 1;
     for (int i = 0; i < widths.length; i++) {
-      List<String> text = Wrap.lines(cells.get(i).text(), widths[i]);
+      // A column of one has nothing wider than one in it.
+      List<String> text = Wrap.lines(cells.get(i).text(), Math.max(2, widths[i]));
       wrapped.add(text);
       height = Math.max(height, text.size());
     }
@@ -182,19 +200,19 @@ public final class Table {
         // Spaces are written only once something follows: no line ends in them.
         pending += before;
         if (!text.isEmpty()) {
-          line.repeat(" ", pending).append(style.paint(text, cells.get(i).tone()));
+          line.repeat(" ", pending)
+              .append(style.paint(text.replace(NO_BREAK, ' '), cells.get(i).tone()));
           pending = 0;
         }
-        pending += free - before + GUTTER;
+        pending += free - before + layout.gutter();
       }
       out.append(line).append('\n');
     }
   }
 
-  private void append(StringBuilder out, Note note, int[] widths) {
-    int indent = Arrays.stream(widths, 0, note.column()).sum() + GUTTER * note.column();
+  private void append(StringBuilder out, Note note, Layout layout) {
     // A note squeezed to the right edge would be a column of single words.
-    indent = Math.min(indent, style.width() / 2);
+    int indent = Math.min(layout.before(note.column()), style.width() / 2);
     String mark = style.adapt("↳ ");
     int hang = DisplayWidth.of(mark);
     List<String> text = Wrap.lines(note.cell().text(), style.width() - indent - hang);

@@ -2,12 +2,18 @@ package io.steelyard.reports.terminal;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
-/** Breaks text into lines by the columns it fills: at spaces, then behind signs, then anywhere. */
+/**
+ * Breaks text into lines by the columns it fills: at spaces (not at no-break spaces), then behind
+ * signs, then anywhere.
+ */
 public final class Wrap {
 
   /** Behind these a label such as {@code llamacpp:threads=2,flash=on} may be broken. */
-  private static final String BREAK_BEHIND = ":,=/@_";
+  private static final String BREAK_BEHIND = ":,@_-";
+
+  private static final Pattern SPACES = Pattern.compile("[ \\t]+");
 
   private Wrap() {}
 
@@ -30,7 +36,7 @@ public final class Wrap {
   /** Columns of the longest piece that {@link #lines} would break only if it must. */
   static int longestWord(String text) {
     int longest = 0;
-    for (String word : text.strip().split("\\s+", -1)) {
+    for (String word : SPACES.split(text.strip(), -1)) {
       for (String piece : pieces(word)) {
         longest = Math.max(longest, DisplayWidth.of(piece));
       }
@@ -44,7 +50,7 @@ public final class Wrap {
       return;
     }
     StringBuilder current = new StringBuilder();
-    for (String word : line.strip().split("\\s+", -1)) {
+    for (String word : SPACES.split(line.strip(), -1)) {
       String separator = current.isEmpty() ? "" : " ";
       for (String piece : pieces(word)) {
         if (DisplayWidth.of(current + separator + piece) > width) {
@@ -75,10 +81,10 @@ public final class Wrap {
     List<String> pieces = new ArrayList<>();
     int start = 0;
     for (int i = 0; i < word.length() - 1; i++) {
-      // Thousands separators, and times of day, hold a number together.
-      boolean inNumber =
-          Character.isDigit(word.charAt(i + 1)) && i > 0 && Character.isDigit(word.charAt(i - 1));
-      if (BREAK_BEHIND.indexOf(word.charAt(i)) >= 0 && !inNumber) {
+      char next = word.charAt(i + 1);
+      // Before a digit such a sign belongs to a number: 1,014 or 1e-7 or 10:30.
+      boolean joined = Character.isDigit(next) || next == Table.NO_BREAK;
+      if (BREAK_BEHIND.indexOf(word.charAt(i)) >= 0 && !joined) {
         pieces.add(word.substring(start, i + 1));
         start = i + 1;
       }
