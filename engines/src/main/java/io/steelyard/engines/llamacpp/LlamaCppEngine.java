@@ -87,7 +87,7 @@ public final class LlamaCppEngine implements Engine {
     String variant =
         library
             .map(LoadedLibrary::variant)
-            .orElseGet(() -> ProcessorVariant.best(SystemFacts.processorFlags()).label());
+            .orElseGet(() -> ProcessorVariant.best(SystemFacts.processorFlags()));
     return new EngineInfo(
         LlamaCppProvider.NAME,
         LlamaCppRelease.VERSION,
