@@ -42,6 +42,8 @@ import org.junit.jupiter.api.io.TempDir;
 class LlamaCppInstallerTest {
   private static final String LINUX = "Linux amd64";
 
+  private static byte[] archive = new byte[0];
+
   @TempDir private Path folder;
 
   private final Map<String, String> environment = new HashMap<>();
@@ -140,10 +142,7 @@ class LlamaCppInstallerTest {
   @Test
   void installsFromAnArchiveOfTheSameLibraries() throws Exception {
     List<String> steps = new ArrayList<>();
-    Map<String, byte[]> files = libraries();
-    files.put("../README.md", new byte[] {1, 2, 3});
-    files.put("libllama-common.so", new byte[2000]);
-    serve(tar(files, '0'));
+    serve(archive());
     InstalledEngine installed = installer().install((step, done, total) -> steps.add(step));
     Path place = folder.resolve("cache/engines/llamacpp/3.22.1");
     assertThat(installed.directory()).contains(place);
@@ -162,7 +161,7 @@ class LlamaCppInstallerTest {
 
   @Test
   void repairsADamagedInstallation() throws Exception {
-    serve(tar(libraries(), '0'));
+    serve(archive());
     Path place = installer().install(InstallProgress.NONE).directory().orElseThrow();
     Path library = place.resolve(LlamaCppRelease.LLAMA_LIBRARY);
     byte[] bytes = Files.readAllBytes(library);
@@ -178,7 +177,7 @@ class LlamaCppInstallerTest {
 
   @Test
   void installsOnceForManyAtATime() throws Exception {
-    serve(tar(libraries(), '0'));
+    serve(archive());
     Files.createDirectories(folder.resolve("cache/engines/llamacpp/.part-of-a-killed-one/x"));
     List<Callable<InstalledEngine>> tasks = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
@@ -203,7 +202,7 @@ class LlamaCppInstallerTest {
     assertRefused(tar(Map.of("bin/" + name, content), '2'), "no plain file");
     assertRefused(tar(Map.of("bin/" + name, content), '0'), "100 bytes instead of " + size);
     assertRefused(tar(Map.of("bin/" + name, new byte[(int) size]), '0'), "has no lib");
-    byte[] whole = tar(libraries(), '0');
+    byte[] whole = archive();
     assertRefused(Arrays.copyOf(whole, whole.length / 2), "Unexpected end");
     assertRefused("no archive".getBytes(StandardCharsets.UTF_8), "Not in GZIP format");
     assertRefused(gzip(new byte[] {1, 2, 3}), "ends within a header");
@@ -347,6 +346,17 @@ class LlamaCppInstallerTest {
       files.put(name, Files.readAllBytes(place.resolve(name)));
     }
     return files;
+  }
+
+  /** All of them, packed once: that takes longer than anything else here. */
+  private static synchronized byte[] archive() throws IOException, InterruptedException {
+    if (archive.length == 0) {
+      Map<String, byte[]> files = libraries();
+      files.put("../README.md", new byte[] {1, 2, 3});
+      files.put("libllama-common.so", new byte[2000]);
+      archive = tar(files, '0');
+    }
+    return archive;
   }
 
   private static byte[] tar(Map<String, byte[]> files, char type) throws IOException {
