@@ -10,7 +10,7 @@ public interface InstallProgress {
    *
    * @param step what is being done, in words
    * @param done bytes done
-   * @param total bytes in all; 0 where unknown
+   * @param total bytes in all, or -1 where nobody knows
    */
   void report(String step, long done, long total);
 }

@@ -1,5 +1,6 @@
 package io.steelyard.engines.llamacpp;
 
+import io.steelyard.models.sampling.Sampler;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -19,8 +20,7 @@ final class AdapterBuild {
           LlamaCppStructs.class,
           LlamaContext.class,
           LlamaModel.class,
-          LogitRow.class,
-          TokenChooser.class);
+          Sampler.class);
 
   private AdapterBuild() {}
 

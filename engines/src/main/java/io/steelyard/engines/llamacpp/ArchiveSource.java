@@ -42,7 +42,7 @@ sealed interface ArchiveSource {
     public Path fetch(Path folder, InstallProgress progress)
         throws IOException, InterruptedException {
       Path npm = find().orElseThrow(() -> new IOException("npm is not on the PATH"));
-      progress.report("fetching " + spec() + " through npm", 0, 0);
+      progress.report("fetching " + spec() + " through npm", 0, -1);
       Path place = Files.createDirectory(folder.resolve("npm"));
       Path log = folder.resolve("npm.log");
       ProcessBuilder builder =
@@ -121,7 +121,7 @@ sealed interface ArchiveSource {
     @Override
     public Path fetch(Path folder, InstallProgress progress) throws IOException {
       String step = "downloading " + address;
-      progress.report(step, 0, 0);
+      progress.report(step, 0, -1);
       URLConnection connection = address.toURL().openConnection();
       connection.setConnectTimeout(TIMEOUT_MILLIS);
       connection.setReadTimeout(TIMEOUT_MILLIS);
@@ -129,7 +129,7 @@ sealed interface ArchiveSource {
         throw new IOException("the server answered " + http.getResponseCode());
       }
       Path archive = folder.resolve("archive.tar.gz");
-      long total = Math.max(0, connection.getContentLengthLong());
+      long total = connection.getContentLengthLong();
       long done = 0;
       try (InputStream in = connection.getInputStream();
           OutputStream out = Files.newOutputStream(archive)) {

@@ -1,6 +1,7 @@
 package io.steelyard.engines.llamacpp;
 
 import io.steelyard.engines.InstalledEngine;
+import io.steelyard.engines.ProcessFacts;
 import io.steelyard.engines.llamacpp.LlamaCppOptions.Flash;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
@@ -17,14 +18,18 @@ import io.steelyard.lab.worker.PrefillReport;
 import io.steelyard.lab.worker.PrefillRequest;
 import io.steelyard.lab.worker.RowSink;
 import io.steelyard.lab.worker.TokenListener;
+import io.steelyard.models.sampling.Sampler;
+import io.steelyard.models.sampling.Sampling;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.zip.CRC32;
 
 /**
@@ -65,7 +70,7 @@ public final class LlamaCppEngine implements Engine {
     final LlamaCppOptions options;
     final LlamaModel model;
     final LlamaContext context;
-    final LogitRow row;
+    final int vocabulary;
     int[] prefix = new int[0];
     Map<String, Long> bytes = Map.of();
 
@@ -75,7 +80,7 @@ public final class LlamaCppEngine implements Engine {
       this.options = options;
       this.model = model;
       this.context = context;
-      this.row = new LogitRow(model.vocabulary());
+      this.vocabulary = model.vocabulary();
     }
   }
 
@@ -87,7 +92,7 @@ public final class LlamaCppEngine implements Engine {
     String variant =
         library
             .map(LoadedLibrary::variant)
-            .orElseGet(() -> ProcessorVariant.best(SystemFacts.processorFlags()).label());
+            .orElseGet(() -> ProcessorVariant.best(SystemFacts.processorFlags()));
     return new EngineInfo(
         LlamaCppProvider.NAME,
         LlamaCppRelease.VERSION,
@@ -112,7 +117,7 @@ public final class LlamaCppEngine implements Engine {
     long modelReady = System.nanoTime();
     LlamaContext context;
     try {
-      SystemFacts.checkMemory(options.context(), model.cacheBytesPerToken(options.kv()));
+      checkMemory(options.context(), model.cacheBytesPerToken(options.kv()));
       context = new LlamaContext(library, model, options, options.context(), 1, LOGIT_ROWS);
     } catch (EngineException e) {
       model.close();
@@ -173,7 +178,7 @@ public final class LlamaCppEngine implements Engine {
     long start = System.nanoTime();
     MemorySegment logits = s.context.appendForLast(ids, request.depth(), ids.length);
     long nanos = System.nanoTime() - start;
-    return new PrefillReport(nanos, s.row.argmax(logits));
+    return new PrefillReport(nanos, checked(Sampler.argmax(logits), logits));
   }
 
   @Override
@@ -184,7 +189,7 @@ public final class LlamaCppEngine implements Engine {
       throw bad("the number of tokens to generate must be at least 1, not " + request.tokens());
     }
     check(s, prompt, (long) prompt.length - 1 + request.tokens());
-    TokenChooser chooser = TokenChooser.of(request.sampling(), s.row);
+    Sampler sampler = new Sampler(sampling(request.sampling()));
     prepare(s, prompt, prompt.length - 1);
     int[] ids = new int[request.tokens()];
     long[] nanos = new long[request.tokens()];
@@ -194,11 +199,11 @@ public final class LlamaCppEngine implements Engine {
     long start = System.nanoTime();
     while (count < ids.length) {
       MemorySegment logits = s.context.append(input);
-      input = chooser.choose(logits);
+      input = checked(sampler.next(logits), logits);
       nanos[count] = System.nanoTime() - start;
       ids[count] = input;
       if (request.margins()) {
-        margins[count] = s.row.margin(logits);
+        margins[count] = Sampler.margin(logits);
       }
       count++;
       if (request.stream()) {
@@ -229,7 +234,7 @@ public final class LlamaCppEngine implements Engine {
       check(s, sequence, sequence.length);
     }
     long tokens = (long) ids.length * (ids[0].length + 256);
-    SystemFacts.checkMemory(tokens, s.model.cacheBytesPerToken(s.options.kv()));
+    checkMemory(tokens, s.model.cacheBytesPerToken(s.options.kv()));
     CRC32 checksum = new CRC32();
     byte[] best = new byte[Integer.BYTES];
     try (LlamaContext context =
@@ -244,7 +249,7 @@ public final class LlamaCppEngine implements Engine {
           context.forward(
               ids,
               row -> {
-                int id = s.row.argmax(row);
+                int id = checked(Sampler.argmax(row), row);
                 for (int i = 0; i < best.length; i++) {
                   best[i] = (byte) (id >>> (8 * i));
                 }
@@ -292,12 +297,41 @@ public final class LlamaCppEngine implements Engine {
           "%d positions don't fit into the context of %d; load the model with a longer --context"
               .formatted(positions, s.options.context()));
     }
-    int vocabulary = s.row.vocabulary();
     for (int i = 0; i < ids.length; i++) {
-      if (ids[i] < 0 || ids[i] >= vocabulary) {
+      if (ids[i] < 0 || ids[i] >= s.vocabulary) {
         throw bad(
-            "id %d at place %d is outside the vocabulary of %d".formatted(ids[i], i, vocabulary));
+            "id %d at place %d is outside the vocabulary of %d".formatted(ids[i], i, s.vocabulary));
       }
+    }
+  }
+
+  /** A chosen id, unless the logits gave nothing to choose by. */
+  private static int checked(int id, MemorySegment logits) throws EngineException {
+    if (!Float.isFinite(logits.getAtIndex(ValueLayout.JAVA_FLOAT, id))) {
+      throw new EngineException(
+          Kind.FAILED,
+          "llama.cpp computed logits that are no numbers; the model file may be damaged");
+    }
+    return id;
+  }
+
+  private static Sampling sampling(DecodeRequest.Sampling asked) throws EngineException {
+    try {
+      return new Sampling(
+          asked.temperature(), asked.topK(), asked.topP(), asked.minP(), asked.seed());
+    } catch (IllegalArgumentException e) {
+      throw bad(e.getMessage());
+    }
+  }
+
+  /** Refuses a cache that can't fit: the kernel would kill the process that fills it. */
+  private static void checkMemory(long tokens, long bytesPerToken) throws EngineException {
+    double needed = (double) tokens * bytesPerToken;
+    OptionalLong free = ProcessFacts.availableMemory();
+    if (free.isPresent() && needed > free.getAsLong()) {
+      throw bad(
+          "a KV cache of %d tokens takes about %.1f GB and %.1f GB are free; use a shorter --context"
+              .formatted(tokens, needed / 1e9, free.getAsLong() / 1e9));
     }
   }
 
@@ -312,11 +346,11 @@ public final class LlamaCppEngine implements Engine {
         s.options.kv().label(),
         weights.activations(),
         s.context.threads(),
-        SystemFacts.affinity(),
+        ProcessFacts.affinity(),
         s.context.batchLimit(),
         s.context.capacity(),
         flash,
-        s.row.vocabulary(),
+        s.vocabulary,
         s.model.layers(),
         s.model.parameters());
   }

@@ -3,13 +3,13 @@ package io.steelyard.engines.llamacpp;
 import io.steelyard.engines.InstallException;
 import io.steelyard.engines.InstallProgress;
 import io.steelyard.engines.InstalledEngine;
+import io.steelyard.models.FileFailure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,10 +45,12 @@ public final class LlamaCppInstaller {
 
   private final Map<String, String> environment;
   private final String platform;
+  private final URI release;
 
-  LlamaCppInstaller(Map<String, String> environment, String platform) {
+  LlamaCppInstaller(Map<String, String> environment, String platform, URI release) {
     this.environment = Map.copyOf(environment);
     this.platform = platform;
+    this.release = release;
   }
 
   /** An installer that follows this process's environment. */
@@ -59,7 +61,9 @@ public final class LlamaCppInstaller {
   /** An installer that follows these environment variables. */
   public static LlamaCppInstaller of(Map<String, String> environment) {
     return new LlamaCppInstaller(
-        environment, System.getProperty("os.name") + " " + System.getProperty("os.arch"));
+        environment,
+        System.getProperty("os.name") + " " + System.getProperty("os.arch"),
+        LlamaCppRelease.RELEASE_ARCHIVE);
   }
 
   /** Whether the libraries are there and right, and if not, what to do. */
@@ -134,7 +138,7 @@ public final class LlamaCppInstaller {
     try {
       Path libraries = Files.createDirectory(scratch.resolve("libraries"));
       fetch(scratch, libraries, progress);
-      progress.report("installing into " + folder, 0, 0);
+      progress.report("installing into " + folder, 0, -1);
       if (Files.exists(folder)) {
         Files.move(folder, scratch.resolve("broken"), StandardCopyOption.ATOMIC_MOVE);
       }
@@ -155,7 +159,7 @@ public final class LlamaCppInstaller {
     for (ArchiveSource source : sources()) {
       try {
         Path archive = source.fetch(scratch, progress);
-        progress.report("unpacking", 0, 0);
+        progress.report("unpacking", 0, -1);
         LibraryArchive.extract(archive, libraries);
         LibraryFiles.verify(libraries);
         return;
@@ -179,9 +183,7 @@ public final class LlamaCppInstaller {
   private List<ArchiveSource> sources() {
     String mirror = environment.getOrDefault(ARCHIVE, "");
     if (mirror.isEmpty()) {
-      return List.of(
-          new ArchiveSource.Npm(environment),
-          new ArchiveSource.Download(LlamaCppRelease.RELEASE_ARCHIVE));
+      return List.of(new ArchiveSource.Npm(environment), new ArchiveSource.Download(release));
     }
     return List.of(new ArchiveSource.Download(URI.create(mirror)));
   }
@@ -224,7 +226,7 @@ public final class LlamaCppInstaller {
   private static FileLock lock(FileChannel channel, InstallProgress progress) throws IOException {
     FileLock lock = channel.tryLock();
     if (lock == null) {
-      progress.report("waiting for another process that installs llama.cpp", 0, 0);
+      progress.report("waiting for another process that installs llama.cpp", 0, -1);
       lock = channel.lock();
     }
     return lock;
@@ -244,11 +246,9 @@ public final class LlamaCppInstaller {
   }
 
   private static String reason(IOException e) {
-    return switch (e) {
-      case AccessDeniedException denied -> "no permission to write " + denied.getFile();
-      case UnknownHostException unknown -> "the host " + unknown.getMessage() + " is not known";
-      default -> e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
-    };
+    return e instanceof UnknownHostException
+        ? "the host " + e.getMessage() + " is not known; is there a network?"
+        : FileFailure.reason(e);
   }
 
   private static void deleteUnfinished(Path parent) throws IOException {

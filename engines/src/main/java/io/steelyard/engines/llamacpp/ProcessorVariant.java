@@ -1,85 +1,96 @@
 package io.steelyard.engines.llamacpp;
 
-import java.util.Comparator;
-import java.util.EnumSet;
-import java.util.Locale;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
- * The processor variants of the release, and ggml's own rule for choosing one, so that the choice
- * is known before the library is loaded. {@link LoadedLibrary} tells which one it came to be.
+ * ggml's rule for choosing among the processor variants of the release, so that the choice is known
+ * before the library is loaded. {@link LoadedLibrary} tells which one it came to be.
  *
  * <p>Source: {@code ggml/src/CMakeLists.txt} for the variants' features and {@code cpu-feats.cpp}
  * for the score, both of release v0.5.0.
  */
-enum ProcessorVariant {
-  X64,
-  SSE42(Feature.SSE42),
-  SANDYBRIDGE(SSE42, Feature.AVX),
-  IVYBRIDGE(SANDYBRIDGE, Feature.F16C),
-  PILEDRIVER(IVYBRIDGE, Feature.FMA),
-  HASWELL(PILEDRIVER, Feature.AVX2, Feature.BMI2),
-  SKYLAKEX(HASWELL, Feature.AVX512),
-  CANNONLAKE(SKYLAKEX, Feature.AVX512_VBMI),
-  CASCADELAKE(SKYLAKEX, Feature.AVX512_VNNI),
-  ICELAKE(CANNONLAKE, Feature.AVX512_VNNI),
-  COOPERLAKE(CASCADELAKE, Feature.AVX512_BF16),
-  ZEN4(ICELAKE, Feature.AVX512_BF16),
-  ALDERLAKE(HASWELL, Feature.AVX_VNNI),
-  SAPPHIRERAPIDS(ZEN4, Feature.AMX_INT8);
+final class ProcessorVariant {
+  private static final int FMA = 1;
+  private static final int F16C = 1 << 1;
+  private static final int SSE42 = 1 << 2;
+  private static final int BMI2 = 1 << 3;
+  private static final int AVX = 1 << 4;
+  private static final int AVX2 = 1 << 5;
+  private static final int AVX_VNNI = 1 << 6;
+  private static final int AVX512 = 1 << 7;
+  private static final int AVX512_VBMI = 1 << 8;
+  private static final int AVX512_BF16 = 1 << 9;
+  private static final int AVX512_VNNI = 1 << 10;
+  private static final int AMX_INT8 = 1 << 11;
 
-  /** Features in the order of their weight in the score, with Linux's names for them. */
-  private enum Feature {
-    FMA("fma"),
-    F16C("f16c"),
-    SSE42("sse4_2"),
-    BMI2("bmi2"),
-    AVX("avx"),
-    AVX2("avx2"),
-    AVX_VNNI("avx_vnni"),
-    AVX512("avx512f", "avx512cd", "avx512vl", "avx512dq", "avx512bw"),
-    AVX512_VBMI("avx512vbmi"),
-    AVX512_BF16("avx512_bf16"),
-    AVX512_VNNI("avx512_vnni"),
-    AMX_INT8("amx_int8");
+  private static final int HASWELL = SSE42 | AVX | F16C | FMA | AVX2 | BMI2;
+  private static final int SKYLAKE = HASWELL | AVX512;
+  private static final int ICELAKE = SKYLAKE | AVX512_VBMI | AVX512_VNNI;
 
-    private final Set<String> flags;
+  /** Linux's names for each feature, from the lowest bit up. */
+  private static final List<Set<String>> FLAGS =
+      List.of(
+          Set.of("fma"),
+          Set.of("f16c"),
+          Set.of("sse4_2"),
+          Set.of("bmi2"),
+          Set.of("avx"),
+          Set.of("avx2"),
+          Set.of("avx_vnni"),
+          Set.of("avx512f", "avx512cd", "avx512vl", "avx512dq", "avx512bw"),
+          Set.of("avx512vbmi"),
+          Set.of("avx512_bf16"),
+          Set.of("avx512_vnni"),
+          Set.of("amx_int8"));
 
-    Feature(String... flags) {
-      this.flags = Set.of(flags);
-    }
-  }
+  private static final Map<String, Integer> VARIANTS = variants();
 
-  private final Set<Feature> features;
-
-  ProcessorVariant(Feature... features) {
-    this.features = EnumSet.noneOf(Feature.class);
-    this.features.addAll(Set.of(features));
-  }
-
-  ProcessorVariant(ProcessorVariant like, Feature... more) {
-    this(more);
-    this.features.addAll(like.features);
-  }
+  private ProcessorVariant() {}
 
   /**
-   * The variant that ggml chooses on a processor.
+   * The variant that ggml chooses on a processor: of those whose features are all there, the one
+   * whose features weigh most.
    *
    * @param flags as in {@code /proc/cpuinfo}
+   * @return its name as in its library's file name
    */
-  static ProcessorVariant best(Set<String> flags) {
-    return EnumSet.allOf(ProcessorVariant.class).stream()
-        .filter(variant -> variant.features.stream().allMatch(f -> flags.containsAll(f.flags)))
-        .max(Comparator.comparingInt(ProcessorVariant::score))
-        .orElse(X64);
+  static String best(Set<String> flags) {
+    int present = 0;
+    for (int i = 0; i < FLAGS.size(); i++) {
+      if (flags.containsAll(FLAGS.get(i))) {
+        present |= 1 << i;
+      }
+    }
+    String best = "x64";
+    int most = 0;
+    for (Map.Entry<String, Integer> variant : VARIANTS.entrySet()) {
+      int features = variant.getValue();
+      if ((features & present) == features && features > most) {
+        most = features;
+        best = variant.getKey();
+      }
+    }
+    return best;
   }
 
-  /** The variant's name in its library's file name. */
-  String label() {
-    return name().toLowerCase(Locale.ROOT);
-  }
-
-  private int score() {
-    return 1 + features.stream().mapToInt(feature -> 1 << feature.ordinal()).sum();
+  private static Map<String, Integer> variants() {
+    Map<String, Integer> variants = new LinkedHashMap<>();
+    variants.put("sse42", SSE42);
+    variants.put("sandybridge", SSE42 | AVX);
+    variants.put("ivybridge", SSE42 | AVX | F16C);
+    variants.put("piledriver", SSE42 | AVX | F16C | FMA);
+    variants.put("haswell", HASWELL);
+    variants.put("skylakex", SKYLAKE);
+    variants.put("cannonlake", SKYLAKE | AVX512_VBMI);
+    variants.put("cascadelake", SKYLAKE | AVX512_VNNI);
+    variants.put("icelake", ICELAKE);
+    variants.put("cooperlake", SKYLAKE | AVX512_VNNI | AVX512_BF16);
+    variants.put("zen4", ICELAKE | AVX512_BF16);
+    variants.put("alderlake", HASWELL | AVX_VNNI);
+    variants.put("sapphirerapids", ICELAKE | AVX512_BF16 | AMX_INT8);
+    return variants;
   }
 }

@@ -94,12 +94,12 @@ class LlamaCppEngineTest {
 
   @Test
   void readsSettingsBackFromTheLoadedModel() throws Exception {
-    LoadReport report = engine.load(request(Map.of("threads", "1", "ubatch", "32")));
+    LoadReport report = engine.load(request(Map.of("threads", "2", "ubatch", "32")));
     assertThat(report.phases()).containsOnlyKeys("library", "load", "context");
     assertThat(report.phases().values()).allMatch(nanos -> nanos > 0);
     LoadReport.Settings settings = report.settings();
     assertThat(settings.kv()).isEqualTo("f32");
-    assertThat(settings.threads()).isEqualTo(1);
+    assertThat(settings.threads()).isEqualTo(2);
     assertThat(settings.flashAttention()).isFalse();
     assertThat(settings.vocabulary()).isEqualTo(VOCABULARY);
     assertThat(settings.context()).isEqualTo(256);
@@ -346,7 +346,7 @@ class LlamaCppEngineTest {
   }
 
   private static LoadRequest request(Path model, Map<String, String> options) {
-    return new LoadRequest(model.toString(), 2, 100, "f32", false, options);
+    return new LoadRequest(model.toString(), 1, 100, "f32", false, options);
   }
 
   private float[] logits(int[] input) throws EngineException, IOException {
