@@ -11,10 +11,12 @@ import java.util.Map;
 
 /** What stands after a point or in brackets. */
 final class Access {
+  private static final int LONGEST_KEY = 4096;
+
   private Access() {}
 
   /** {@code of.name}: a method, an attribute, or else an item. */
-  static Object attribute(Object of, String name) {
+  static Object attribute(Object of, String name, Budget budget) {
     return switch (Values.defined(of)) {
       case Namespace namespace ->
           namespace.variables().getOrDefault(name, new Undefined(missing(of, name)));
@@ -22,7 +24,7 @@ final class Access {
       case String s when Methods.has(s, name) -> method(s, name);
       case List<?> list when Methods.has(list, name) -> method(list, name);
       case Map<?, ?> map when Methods.has(map, name) -> method(map, name);
-      case Map<?, ?> map -> item(map, name);
+      case Map<?, ?> map -> item(map, name, budget);
       default -> new Undefined(missing(of, name));
     };
   }
@@ -32,11 +34,13 @@ final class Access {
   }
 
   private static String missing(Object of, Object name) {
-    return "'%s object' has no attribute '%s'".formatted(Values.type(of), Values.text(name));
+    boolean plain = name instanceof String s ? s.length() <= 100 : name instanceof Long;
+    return "'%s object' has no attribute '%s'"
+        .formatted(Values.type(of), plain ? name : "of type " + Values.type(name));
   }
 
   /** {@code of[key]}: an item, or else an attribute. */
-  static Object item(Object of, Object key) {
+  static Object item(Object of, Object key, Budget budget) {
     Values.defined(of);
     if (of instanceof Map<?, ?> map) {
       Object found = Values.mapOf(map).get(key(key));
@@ -54,24 +58,29 @@ final class Access {
             : new Undefined("the list has no item " + index);
       }
       if (of instanceof String s) {
-        int length = s.codePointCount(0, s.length());
+        int length = (int) Values.length(s, budget);
         long at = index < 0 ? index + length : index;
         return at >= 0 && at < length
             ? Character.toString(s.codePointAt(s.offsetByCodePoints(0, (int) at)))
             : new Undefined("the text has no character " + index);
       }
     }
-    return key instanceof String name ? attribute(of, name) : new Undefined(missing(of, key));
+    return key instanceof String name
+        ? attribute(of, name, budget)
+        : new Undefined(missing(of, key));
   }
 
-  /** A value as the key of a dict. */
+  /** A value as the key of a dict; only what is compared at once can be one. */
   static Object key(Object value) {
-    if (value instanceof List || value instanceof Map) {
-      throw new Fault("a value of type " + Values.type(value) + " can't be a key");
-    }
-    return value instanceof Double d && d == Math.rint(d) && Math.abs(d) < 1e15
-        ? (Object) (long) (double) d
-        : value;
+    return switch (value) {
+      case String s when s.length() <= LONGEST_KEY -> s;
+      case Double d when d == Math.rint(d) && Math.abs(d) < 1e15 -> (long) (double) d;
+      case Double d -> d;
+      case Long l -> l;
+      case Boolean b -> b;
+      case Value.None n -> n;
+      default -> throw new Fault("a value of type " + Values.type(value) + " can't be a key");
+    };
   }
 
   private static Object loop(Loop loop, String name) {
@@ -113,10 +122,16 @@ final class Access {
     if (!text && !(of instanceof List)) {
       throw new Fault("a value of type " + Values.type(of) + " can't be sliced");
     }
-    List<Object> items = Values.items(of, budget);
-    long length = items.size();
+    long length = Values.length(of, budget);
     long first = bound(from, stride > 0 ? 0 : length - 1, length, stride);
     long end = bound(to, stride > 0 ? length : -1, length, stride);
+    if (of instanceof String s && stride == 1) {
+      int begin = s.offsetByCodePoints(0, (int) Math.min(first, length));
+      return end <= first
+          ? ""
+          : s.substring(begin, s.offsetByCodePoints(begin, (int) (end - first)));
+    }
+    List<Object> items = Values.items(of, budget);
     List<Object> taken = new ArrayList<>();
     for (long i = first; stride > 0 ? i < end : i > end; i = Math.addExact(i, stride)) {
       budget.step();

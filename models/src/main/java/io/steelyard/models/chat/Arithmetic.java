@@ -17,7 +17,9 @@ final class Arithmetic {
     Values.defined(right);
     try {
       if (Values.isNumber(left) && Values.isNumber(right)) {
-        return Values.areReal(left, right) || operator.equals("/")
+        return Values.areReal(left, right)
+                || operator.equals("/")
+                || (operator.equals("**") && Values.integer(right) < 0)
             ? (Object) reals(operator, Values.real(left), Values.real(right))
             : (Object) integers(operator, Values.integer(left), Values.integer(right));
       }
@@ -28,7 +30,7 @@ final class Arithmetic {
       return concatenate(a, b, budget);
     }
     if (operator.equals("+") && left instanceof List<?> a && right instanceof List<?> b) {
-      budget.make((long) a.size() + b.size());
+      budget.makeItems((long) a.size() + b.size());
       List<Object> both = new ArrayList<>(a);
       both.addAll(b);
       return both;
@@ -41,7 +43,7 @@ final class Arithmetic {
         return s.isEmpty() ? s : s.repeat((int) times);
       }
       if (repeated instanceof List<?> list) {
-        budget.make(saturated(list.size(), times));
+        budget.makeItems(saturated(list.size(), times));
         List<Object> items = new ArrayList<>();
         for (long i = 0; i < times && !list.isEmpty(); i++) {
           items.addAll(list);

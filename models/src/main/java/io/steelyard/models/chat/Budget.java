@@ -1,12 +1,12 @@
 package io.steelyard.models.chat;
 
 /**
- * What a template may still spend. Each step costs one and each 16 characters or elements made cost
- * one, so that neither time nor memory can be used up.
+ * What a template may still spend: one for each step, for each item of a list and for each 16
+ * characters that are made or compared, so that neither time nor memory can be used up.
  */
 final class Budget {
   static final int LONGEST = 1 << 24;
-  private static final long STEPS = 20_000_000;
+  private static final long STEPS = 10_000_000;
   private static final int DEEPEST = 400;
 
   private long left = STEPS;
@@ -16,12 +16,17 @@ final class Budget {
     spend(1);
   }
 
-  /** Accounts for a text or list of this length before it is made. */
+  /** Accounts for a text of this length before it is made or gone through. */
   void make(long length) {
     if (length > LONGEST) {
-      throw new Value.Fault("it makes a text or list longer than " + LONGEST);
+      throw new Value.Fault("it makes a text longer than " + LONGEST);
     }
     spend(1 + length / 16);
+  }
+
+  /** Accounts for a list of this length before it is made. */
+  void makeItems(long length) {
+    spend(1 + Math.min(length, STEPS));
   }
 
   String made(String text) {

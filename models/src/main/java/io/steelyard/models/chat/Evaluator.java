@@ -59,6 +59,9 @@ final class Evaluator {
       ModelException error = ChatTemplate.error(line, fault.getMessage());
       error.addSuppressed(fault);
       throw error;
+    } catch (ArithmeticException | IllegalArgumentException | IndexOutOfBoundsException e) {
+      throw new ModelException(
+          ChatTemplate.error(line, "it computes what can't be: " + e.getMessage()).getMessage(), e);
     }
     return out.toString();
   }
@@ -216,7 +219,10 @@ final class Evaluator {
     return switch (expression) {
       case Syntax.Constant constant -> constant.value();
       case Syntax.Name name -> scope.find(name.name());
-      case Syntax.ListOf list -> values(list.items(), scope);
+      case Syntax.ListOf list -> {
+        List<Object> items = values(list.items(), scope);
+        yield list.tuple() ? new Value.Tuple(items) : items;
+      }
       case Syntax.DictOf dict -> {
         Map<Object, Object> map = new LinkedHashMap<>();
         for (int i = 0; i < dict.keys().size(); i++) {
@@ -225,8 +231,9 @@ final class Evaluator {
         yield map;
       }
       case Syntax.Attribute attribute ->
-          Access.attribute(value(attribute.of(), scope), attribute.name());
-      case Syntax.Item item -> Access.item(value(item.of(), scope), value(item.key(), scope));
+          Access.attribute(value(attribute.of(), scope), attribute.name(), budget);
+      case Syntax.Item item ->
+          Access.item(value(item.of(), scope), value(item.key(), scope), budget);
       case Syntax.Slice slice ->
           Access.slice(
               value(slice.of(), scope),
@@ -239,7 +246,7 @@ final class Evaluator {
           Filters.apply(
               filter.name(), value(filter.of(), scope), given(filter.arguments(), scope), budget);
       case Syntax.Test test ->
-          Tests.holds(test.name(), value(test.of(), scope), given(test.arguments(), scope));
+          Tests.holds(test.name(), value(test.of(), scope), given(test.arguments(), scope), budget);
       case Syntax.Not not -> !Values.truth(value(not.of(), scope));
       case Syntax.Sign sign ->
           Arithmetic.apply(sign.negative() ? "-" : "+", 0L, value(sign.of(), scope), budget);
@@ -294,14 +301,14 @@ final class Evaluator {
       Object right = value(comparison.operands().get(i + 1), scope);
       boolean holds =
           switch (comparison.operators().get(i)) {
-            case "==" -> Values.equal(left, right);
-            case "!=" -> !Values.equal(left, right);
-            case "in" -> Values.contains(right, left);
-            case "not in" -> !Values.contains(right, left);
-            case "<" -> Values.compare(left, right) < 0;
-            case ">" -> Values.compare(left, right) > 0;
-            case "<=" -> Values.compare(left, right) <= 0;
-            default -> Values.compare(left, right) >= 0;
+            case "==" -> Values.equal(left, right, budget);
+            case "!=" -> !Values.equal(left, right, budget);
+            case "in" -> Values.contains(right, left, budget);
+            case "not in" -> !Values.contains(right, left, budget);
+            case "<" -> Values.compare(left, right, budget) < 0;
+            case ">" -> Values.compare(left, right, budget) > 0;
+            case "<=" -> Values.compare(left, right, budget) <= 0;
+            default -> Values.compare(left, right, budget) >= 0;
           };
       if (!holds) {
         return false;

@@ -108,7 +108,7 @@ final class ExpressionParser {
       }
       items.add(expression());
     }
-    return new Syntax.ListOf(items);
+    return new Syntax.ListOf(items, true);
   }
 
   /** {@code a if b else c}. */
@@ -135,7 +135,7 @@ final class ExpressionParser {
     while (accept(",")) {
       items.add(or());
     }
-    return new Syntax.ListOf(items);
+    return new Syntax.ListOf(items, true);
   }
 
   private Expression or() {
@@ -348,7 +348,7 @@ final class ExpressionParser {
   private Expression bracketed(Token token) {
     if (token.is("(")) {
       if (accept(")")) {
-        return new Syntax.ListOf(List.of());
+        return new Syntax.ListOf(List.of(), true);
       }
       Expression inner = tuple();
       expect(")");
@@ -362,7 +362,7 @@ final class ExpressionParser {
           expect(",");
         }
       }
-      return new Syntax.ListOf(items);
+      return new Syntax.ListOf(items, false);
     }
     if (token.is("{")) {
       List<Expression> keys = new ArrayList<>();

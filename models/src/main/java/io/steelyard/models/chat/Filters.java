@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 
@@ -24,7 +25,7 @@ final class Filters {
           Methods.call(Values.text(value), name, Given.NOTHING, budget);
       case "replace" -> Methods.call(Values.text(value), name, texts(given), budget);
       case "string", "safe" -> budget.made(Values.text(value));
-      case "length", "count" -> Values.length(value);
+      case "length", "count" -> Values.length(value, budget);
       case "join" -> join(value, given, budget);
       case "default", "d" ->
           value instanceof Undefined || (given.flag(1, "boolean", false) && !Values.truth(value))
@@ -37,17 +38,20 @@ final class Filters {
       case "dictsort" -> dictsort(value, given, budget);
       case "map" -> map(value, given, budget);
       case "select", "reject" ->
-          filter(value, budget, item -> test(item, given, 0) == name.equals("select"));
+          filter(value, budget, item -> test(item, given, 0, budget) == name.equals("select"));
       case "selectattr", "rejectattr" ->
           filter(
               value,
               budget,
               item ->
-                  test(path(item, given.string(0, "attribute")), given, 1)
+                  test(path(item, given.string(0, "attribute"), budget), given, 1, budget)
                       == name.equals("selectattr"));
       case "int" -> integer(value, given);
       case "float" -> real(value, given);
-      case "abs" -> value instanceof Double d ? Math.abs(d) : Math.abs(Values.integer(value));
+      case "abs" ->
+          value instanceof Double d
+              ? (Object) Math.abs(d)
+              : (Object) Math.absExact(Values.integer(value));
       case "round" -> round(Values.real(value), given);
       case "sum" -> sum(value, given, budget);
       case "min" -> extreme(value, Comparator.naturalOrder(), budget);
@@ -72,7 +76,7 @@ final class Filters {
   }
 
   private static List<Object> copy(List<Object> items, Budget budget) {
-    budget.make(items.size());
+    budget.makeItems(items.size());
     return new ArrayList<>(items);
   }
 
@@ -81,7 +85,8 @@ final class Filters {
     StringBuilder joined = new StringBuilder();
     boolean first = true;
     for (Object item : Values.items(value, budget)) {
-      Object part = given.at(1, "attribute").map(a -> path(item, Values.string(a))).orElse(item);
+      Object part =
+          given.at(1, "attribute").map(a -> path(item, Values.string(a), budget)).orElse(item);
       String text = Values.text(part);
       budget.make(text.length() + separator.length());
       joined.append(first ? "" : separator).append(text);
@@ -105,20 +110,21 @@ final class Filters {
   }
 
   /** An attribute, or attributes of attributes: {@code a.b.0}. */
-  static Object path(Object value, String path) {
+  static Object path(Object value, String path, Budget budget) {
+    budget.make(path.length());
     Object found = value;
     for (String name : path.split("\\.", -1)) {
       boolean index = !name.isEmpty() && name.chars().allMatch(Character::isDigit);
-      found = Access.item(found, index && name.length() < 10 ? Long.valueOf(name) : name);
+      found = Access.item(found, index && name.length() < 10 ? Long.valueOf(name) : name, budget);
     }
     return found;
   }
 
-  private static boolean test(Object value, Given given, int at) {
+  private static boolean test(Object value, Given given, int at, Budget budget) {
     if (given.at(at, "test").isEmpty()) {
       return Values.truth(value);
     }
-    return Tests.holds(given.string(at, "test"), value, given.without(at + 1));
+    return Tests.holds(given.string(at, "test"), value, given.without(at + 1), budget);
   }
 
   /** These filters alone take None, false and 0 for an empty list. */
@@ -145,7 +151,7 @@ final class Filters {
       if (attribute == None.NONE) {
         mapped.add(apply(given.string(0, "filter"), item, given.without(1), budget));
       } else {
-        Object found = path(item, Values.text(attribute));
+        Object found = path(item, Values.text(attribute), budget);
         mapped.add(found instanceof Undefined ? given.named("default").orElse(found) : found);
       }
     }
@@ -161,9 +167,11 @@ final class Filters {
     return sort(Methods.items(value, budget), rest, budget);
   }
 
-  private static Object key(Object item, Given given, boolean caseSensitive) {
-    Object key = given.named("attribute").map(a -> path(item, Values.text(a))).orElse(item);
-    return key instanceof String s && !caseSensitive ? s.toLowerCase(java.util.Locale.ROOT) : key;
+  private static Object key(Object item, Given given, boolean caseSensitive, Budget budget) {
+    Object key = given.named("attribute").map(a -> path(item, Values.text(a), budget)).orElse(item);
+    return key instanceof String s && !caseSensitive
+        ? budget.made(s).toLowerCase(Locale.ROOT)
+        : key;
   }
 
   private static List<Object> sort(Object value, Given given, Budget budget) {
@@ -171,7 +179,8 @@ final class Filters {
     Comparator<Object> order =
         (a, b) -> {
           budget.step();
-          return Values.compare(key(a, given, caseSensitive), key(b, given, caseSensitive));
+          return Values.compare(
+              key(a, given, caseSensitive, budget), key(b, given, caseSensitive, budget), budget);
         };
     List<Object> sorted = copy(Values.items(value, budget), budget);
     sorted.sort(given.flag(0, "reverse", false) ? order.reversed() : order);
@@ -183,7 +192,7 @@ final class Filters {
     for (Object item : Values.items(value, budget)) {
       budget.step();
       firsts.putIfAbsent(
-          Access.key(key(item, given, given.flag(0, "case_sensitive", false))), item);
+          Access.key(key(item, given, given.flag(0, "case_sensitive", false), budget)), item);
     }
     return new ArrayList<>(firsts.values());
   }
@@ -191,7 +200,8 @@ final class Filters {
   private static Object sum(Object value, Given given, Budget budget) {
     Object sum = given.at(1, "start", 0L);
     for (Object item : Values.items(value, budget)) {
-      Object part = given.at(0, "attribute").map(a -> path(item, Values.text(a))).orElse(item);
+      Object part =
+          given.at(0, "attribute").map(a -> path(item, Values.text(a), budget)).orElse(item);
       sum = Arithmetic.apply("+", sum, part, budget);
     }
     return sum;
@@ -201,7 +211,8 @@ final class Filters {
     Object best = new Undefined("No aggregated item, sequence was empty.");
     for (Object item : Values.items(value, budget)) {
       budget.step();
-      if (best instanceof Undefined || direction.compare(Values.compare(item, best), 0) < 0) {
+      if (best instanceof Undefined
+          || direction.compare(Values.compare(item, best, budget), 0) < 0) {
         best = item;
       }
     }

@@ -22,7 +22,7 @@ final class Functions {
   static Map<String, Object> all(Clock clock) {
     return Map.of(
         "range", (Callable) Functions::range,
-        "dict", (Callable) (given, budget) -> new LinkedHashMap<Object, Object>(given.named()),
+        "dict", (Callable) (given, _) -> dict(given),
         "namespace", (Callable) (given, budget) -> namespace(given),
         "raise_exception", (Callable) (given, budget) -> refuse(given),
         "strftime_now",
@@ -34,14 +34,22 @@ final class Functions {
     throw new Fault("it refuses these messages: " + Values.text(given.at(0, "message", "")));
   }
 
+  private static Map<Object, Object> dict(Given given) {
+    Map<Object, Object> dict = new LinkedHashMap<>();
+    for (Object initial : given.positional()) {
+      if (!(initial instanceof Map<?, ?> map)) {
+        throw new Fault(
+            "a dict is needed where a value of type " + Values.type(initial) + " stands");
+      }
+      dict.putAll(map);
+    }
+    dict.putAll(given.named());
+    return dict;
+  }
+
   private static Namespace namespace(Given given) {
     Namespace namespace = new Namespace();
-    for (Object initial : given.positional()) {
-      if (initial instanceof Map<?, ?> map) {
-        map.forEach((key, value) -> namespace.variables().put(Values.text(key), value));
-      }
-    }
-    namespace.variables().putAll(given.named());
+    dict(given).forEach((key, value) -> namespace.variables().put(Values.text(key), value));
     return namespace;
   }
 

@@ -24,8 +24,9 @@ final class Json {
     indented = step != None.NONE;
     indent = step instanceof String s ? s : indented ? " ".repeat((int) indentOf(step)) : "";
     Object separators = given.at(2, "separators", None.NONE);
-    comma = separators instanceof List<?> l ? Values.string(l.get(0)) : indented ? "," : ", ";
-    colon = separators instanceof List<?> l ? Values.string(l.get(1)) : ": ";
+    boolean separated = separators instanceof List<?> l && l.size() == 2;
+    comma = separated ? Values.string(((List<?>) separators).get(0)) : indented ? "," : ", ";
+    colon = separated ? Values.string(((List<?>) separators).get(1)) : ": ";
     sorted = given.flag(3, "sort_keys", false);
   }
 
@@ -104,7 +105,7 @@ final class Json {
   private static String real(double value) {
     return Double.isNaN(value)
         ? "NaN"
-        : Double.isInfinite(value) ? (value > 0 ? "Infinity" : "-Infinity") : Values.real(value);
+        : Double.isInfinite(value) ? (value > 0 ? "Infinity" : "-Infinity") : Values.shown(value);
   }
 
   private void line(int depth) {

@@ -4,6 +4,7 @@ import io.steelyard.models.chat.Value.Fault;
 import io.steelyard.models.chat.Value.Given;
 import io.steelyard.models.chat.Value.None;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -82,39 +83,42 @@ final class Methods {
     if (!(value instanceof Map<?, ?> map)) {
       throw new Fault("a dict is needed where a value of type " + Values.type(value) + " stands");
     }
-    budget.make(map.size());
+    budget.makeItems(map.size());
     List<Object> pairs = new ArrayList<>();
-    map.forEach((key, item) -> pairs.add(List.of(key, item)));
+    map.forEach((key, item) -> pairs.add(new Value.Tuple(List.of(key, item))));
     return pairs;
   }
 
   private static Object ofDict(Map<Object, Object> self, String name, Given given, Budget budget) {
-    budget.make(self.size());
     return switch (name) {
       case "get" -> {
         Object found = self.get(Access.key(given.require(0, "key")));
         yield found != null ? found : given.at(1, "default", None.NONE);
       }
       case "items" -> items(self, budget);
-      case "keys" -> new ArrayList<>(self.keySet());
-      case "values" -> new ArrayList<>(self.values());
-      case "copy" -> Values.of(self);
+      case "keys" -> Values.items(self, budget);
+      case "values" -> {
+        budget.makeItems(self.size());
+        yield new ArrayList<>(self.values());
+      }
+      case "copy" -> new LinkedHashMap<>(self);
       default -> throw unsafe(name, "dict");
     };
   }
 
   private static Object ofList(List<?> self, String name, Given given, Budget budget) {
-    budget.make(self.size());
+    budget.makeItems(self.size());
     return switch (name) {
       case "index" -> {
         for (int i = 0; i < self.size(); i++) {
-          if (Values.equal(self.get(i), given.require(0, "value"))) {
+          if (Values.equal(self.get(i), given.require(0, "value"), budget)) {
             yield (long) i;
           }
         }
         throw new Fault("the list has no such item");
       }
-      case "count" -> self.stream().filter(i -> Values.equal(i, given.require(0, "value"))).count();
+      case "count" ->
+          self.stream().filter(i -> Values.equal(i, given.require(0, "value"), budget)).count();
       case "copy" -> new ArrayList<Object>(self);
       default -> throw unsafe(name, "list");
     };
@@ -133,8 +137,8 @@ final class Methods {
       case "split" -> split(self, given, budget, false);
       case "rsplit" -> split(self, given, budget, true);
       case "splitlines" -> new ArrayList<Object>(self.lines().toList());
-      case "startswith" -> fixed(self, given, true);
-      case "endswith" -> fixed(self, given, false);
+      case "startswith" -> fixed(self, given, budget, true);
+      case "endswith" -> fixed(self, given, budget, false);
       case "replace" -> replace(self, given, budget);
       case "upper" -> self.toUpperCase(Locale.ROOT);
       case "lower" -> self.toLowerCase(Locale.ROOT);
@@ -170,8 +174,8 @@ final class Methods {
       case "isalpha" -> all(self, Character::isLetter);
       case "isalnum" -> all(self, Character::isLetterOrDigit);
       case "isspace" -> all(self, Methods::isSpace);
-      case "isupper" -> Tests.holds("upper", self, Given.NOTHING);
-      case "islower" -> Tests.holds("lower", self, Given.NOTHING);
+      case "isupper" -> Tests.holds("upper", self, Given.NOTHING, budget);
+      case "islower" -> Tests.holds("lower", self, Given.NOTHING, budget);
       default -> throw new Fault("texts have no method '" + name + "'");
     };
   }
@@ -202,22 +206,9 @@ final class Methods {
   private static List<Object> split(String self, Given given, Budget budget, boolean fromRight) {
     long most = given.integer(1, "maxsplit", -1);
     Object separator = given.at(0, "sep", None.NONE);
-    budget.make(8L * self.length());
     List<Object> parts = new ArrayList<>();
     if (separator == None.NONE) {
-      String rest = self.strip();
-      while (!rest.isEmpty() && (most < 0 || parts.size() < most)) {
-        int end = 0;
-        while (end < rest.length() && !isSpace(rest.charAt(end))) {
-          end++;
-        }
-        parts.add(rest.substring(0, end));
-        rest = rest.substring(end).stripLeading();
-      }
-      if (!rest.isEmpty()) {
-        parts.add(rest);
-      }
-      return parts;
+      return words(self, most, budget);
     }
     String by = Values.string(separator);
     if (by.isEmpty()) {
@@ -228,6 +219,7 @@ final class Methods {
       for (int at;
           (most < 0 || parts.size() < most)
               && (at = self.lastIndexOf(by, end - by.length())) >= 0; ) {
+        budget.makeItems(4);
         parts.addFirst(self.substring(at + by.length(), end));
         end = at;
       }
@@ -236,15 +228,50 @@ final class Methods {
     }
     int from = 0;
     for (int at; (most < 0 || parts.size() < most) && (at = self.indexOf(by, from)) >= 0; ) {
-      parts.add(self.substring(from, at));
+      add(parts, budget, self.substring(from, at));
       from = at + by.length();
     }
-    parts.add(self.substring(from));
+    add(parts, budget, self.substring(from));
     return parts;
   }
 
-  private static boolean fixed(String self, Given given, boolean start) {
-    Object affix = given.require(0, "prefix");
+  /** The parts between white space, of which the last may hold some if there are many. */
+  private static List<Object> words(String self, long most, Budget budget) {
+    List<Object> words = new ArrayList<>();
+    String text = strip(self, Given.NOTHING, true, true);
+    int from = 0;
+    while (from < text.length() && (most < 0 || words.size() < most)) {
+      int end = from;
+      while (end < text.length() && !isSpace(text.charAt(end))) {
+        end++;
+      }
+      add(words, budget, text.substring(from, end));
+      from = end;
+      while (from < text.length() && isSpace(text.charAt(from))) {
+        from++;
+      }
+    }
+    if (from < text.length()) {
+      add(words, budget, text.substring(from));
+    }
+    return words;
+  }
+
+  private static void add(List<Object> parts, Budget budget, String part) {
+    budget.makeItems(4); // a text of its own
+    parts.add(part);
+  }
+
+  private static boolean fixed(String self, Given given, Budget budget, boolean start) {
+    String text = self;
+    if (given.positional().size() > 1) {
+      Object end = given.at(2, "end", None.NONE);
+      text = (String) Access.slice(self, given.require(1, "start"), end, 1L, budget);
+    }
+    return fixed(text, given.require(0, "prefix"), start);
+  }
+
+  private static boolean fixed(String self, Object affix, boolean start) {
     List<Object> any = affix instanceof List<?> list ? Values.listOf(list) : List.of(affix);
     return any.stream()
         .map(Values::string)

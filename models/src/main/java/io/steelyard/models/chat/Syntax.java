@@ -15,7 +15,7 @@ final class Syntax {
 
   record Name(String name) implements Expression {}
 
-  record ListOf(List<Expression> items) implements Expression {}
+  record ListOf(List<Expression> items, boolean tuple) implements Expression {}
 
   record DictOf(List<Expression> keys, List<Expression> values) implements Expression {}
 

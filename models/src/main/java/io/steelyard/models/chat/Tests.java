@@ -12,7 +12,7 @@ import java.util.Map;
 final class Tests {
   private Tests() {}
 
-  static boolean holds(String name, Object value, Given given) {
+  static boolean holds(String name, Object value, Given given, Budget budget) {
     return switch (name) {
       case "defined" -> !(value instanceof Undefined);
       case "undefined" -> value instanceof Undefined;
@@ -31,19 +31,19 @@ final class Tests {
       case "true" -> Boolean.TRUE.equals(value);
       case "false" -> Boolean.FALSE.equals(value);
       case "callable" -> value instanceof Callable;
-      case "eq", "equalto" -> Values.equal(value, given.require(0, "other"));
-      case "ne" -> !Values.equal(value, given.require(0, "other"));
-      case "lt", "lessthan" -> Values.compare(value, given.require(0, "other")) < 0;
-      case "le" -> Values.compare(value, given.require(0, "other")) <= 0;
-      case "gt", "greaterthan" -> Values.compare(value, given.require(0, "other")) > 0;
-      case "ge" -> Values.compare(value, given.require(0, "other")) >= 0;
-      case "in" -> Values.contains(given.require(0, "seq"), value);
+      case "eq", "equalto" -> Values.equal(value, given.require(0, "other"), budget);
+      case "ne" -> !Values.equal(value, given.require(0, "other"), budget);
+      case "lt", "lessthan" -> Values.compare(value, given.require(0, "other"), budget) < 0;
+      case "le" -> Values.compare(value, given.require(0, "other"), budget) <= 0;
+      case "gt", "greaterthan" -> Values.compare(value, given.require(0, "other"), budget) > 0;
+      case "ge" -> Values.compare(value, given.require(0, "other"), budget) >= 0;
+      case "in" -> Values.contains(given.require(0, "seq"), value, budget);
       case "odd" -> Values.integer(value) % 2 != 0;
       case "even" -> Values.integer(value) % 2 == 0;
       case "divisibleby" -> divides(given.integer(0, "num", 0), Values.integer(value));
-      case "lower" -> isCased(Values.text(value), false);
-      case "upper" -> isCased(Values.text(value), true);
-      case "sameas" -> same(value, given.require(0, "other"));
+      case "lower" -> isCased(budget.made(Values.text(value)), false);
+      case "upper" -> isCased(budget.made(Values.text(value)), true);
+      case "sameas" -> same(value, given.require(0, "other"), budget);
       default -> throw new Fault("the test '" + name + "' is not supported");
     };
   }
@@ -55,8 +55,8 @@ final class Tests {
     return value % divisor == 0;
   }
 
-  private static boolean same(Object value, Object other) {
-    return Values.type(value).equals(Values.type(other)) && Values.equal(value, other);
+  private static boolean same(Object value, Object other, Budget budget) {
+    return Values.type(value).equals(Values.type(other)) && Values.equal(value, other, budget);
   }
 
   private static boolean isCased(String text, boolean upper) {

@@ -1,5 +1,6 @@
 package io.steelyard.models.chat;
 
+import java.util.AbstractList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,25 @@ sealed interface Value {
 
   /** A name, key or attribute that isn't there: prints as nothing, but can't be worked with. */
   record Undefined(String why) implements Value {}
+
+  /** A list that prints with round brackets; all else is as for a list. */
+  final class Tuple extends AbstractList<Object> {
+    private final List<Object> items;
+
+    Tuple(List<Object> items) {
+      this.items = items;
+    }
+
+    @Override
+    public Object get(int index) {
+      return items.get(index);
+    }
+
+    @Override
+    public int size() {
+      return items.size();
+    }
+  }
 
   /** Variables that outlive a loop. */
   record Namespace(Map<String, Object> variables) implements Value {

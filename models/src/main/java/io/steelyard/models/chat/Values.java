@@ -3,6 +3,7 @@ package io.steelyard.models.chat;
 import io.steelyard.models.chat.Value.Fault;
 import io.steelyard.models.chat.Value.Namespace;
 import io.steelyard.models.chat.Value.None;
+import io.steelyard.models.chat.Value.Tuple;
 import io.steelyard.models.chat.Value.Undefined;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -77,6 +78,7 @@ final class Values {
       case Long l -> "int";
       case Double d -> "float";
       case String s -> "str";
+      case Tuple tuple -> "tuple";
       case List<?> list -> "list";
       case Map<?, ?> map -> "dict";
       case None n -> "NoneType";
@@ -142,17 +144,19 @@ final class Values {
     switch (value) {
       case Boolean b -> out.append(b ? "True" : "False");
       case Long l -> out.append(l);
-      case Double d -> out.append(real(d));
+      case Double d -> out.append(shown(d));
       case None n -> out.append("None");
       case String s -> quote(s, out);
       case List<?> list -> {
-        String separator = "[";
+        boolean tuple = list instanceof Tuple;
+        out.append(tuple ? '(' : '[');
+        String separator = "";
         for (Object item : list) {
           out.append(separator);
           represent(item, out, depth + 1);
           separator = ", ";
         }
-        out.append(list.isEmpty() ? "[]" : "]");
+        out.append(tuple ? (list.size() == 1 ? ",)" : ")") : "]");
       }
       case Map<?, ?> map -> {
         String separator = "{";
@@ -171,7 +175,7 @@ final class Values {
   }
 
   /** A float as Python prints it. */
-  static String real(double value) {
+  static String shown(double value) {
     if (Double.isNaN(value)) {
       return "nan";
     }
@@ -215,19 +219,20 @@ final class Values {
     out.append(quote);
   }
 
-  static boolean equal(Object left, Object right) {
-    return equal(left, right, 0);
+  static boolean equal(Object left, Object right, Budget budget) {
+    return equal(left, right, budget, 0);
   }
 
-  private static boolean equal(Object left, Object right, int depth) {
+  private static boolean equal(Object left, Object right, Budget budget, int depth) {
     limit(depth);
+    budget.step();
     if (isNumber(left) && isNumber(right)) {
       return areReal(left, right) ? real(left) == real(right) : integer(left) == integer(right);
     }
     if (left instanceof List<?> a && right instanceof List<?> b) {
       boolean same = a.size() == b.size();
       for (int i = 0; same && i < a.size(); i++) {
-        same = equal(a.get(i), b.get(i), depth + 1);
+        same = equal(a.get(i), b.get(i), budget, depth + 1);
       }
       return same;
     }
@@ -236,22 +241,26 @@ final class Values {
       for (var entries = a.entrySet().iterator(); same && entries.hasNext(); ) {
         var entry = entries.next();
         Object other = b.get(entry.getKey());
-        same = other != null && equal(entry.getValue(), other, depth + 1);
+        same = other != null && equal(entry.getValue(), other, budget, depth + 1);
       }
       return same;
     }
+    if (left instanceof String a && right instanceof String b) {
+      budget.make(Math.min(a.length(), b.length()));
+      return a.equals(b);
+    }
     return (left instanceof Undefined && right instanceof Undefined)
-        || (left instanceof None && right instanceof None)
-        || (left instanceof String a && a.equals(right));
+        || (left instanceof None && right instanceof None);
   }
 
   /** Orders numbers, texts and lists; other values have no order. */
-  static int compare(Object left, Object right) {
-    return compare(left, right, 0);
+  static int compare(Object left, Object right, Budget budget) {
+    return compare(left, right, budget, 0);
   }
 
-  private static int compare(Object left, Object right, int depth) {
+  private static int compare(Object left, Object right, Budget budget, int depth) {
     limit(depth);
+    budget.step();
     defined(left);
     defined(right);
     if (isNumber(left) && isNumber(right)) {
@@ -260,12 +269,13 @@ final class Values {
           : Long.compare(integer(left), integer(right));
     }
     if (left instanceof String a && right instanceof String b) {
+      budget.make(Math.min(a.length(), b.length()));
       return compareCodePoints(a, b);
     }
     if (left instanceof List<?> a && right instanceof List<?> b) {
       int order = 0;
       for (int i = 0; order == 0 && i < Math.min(a.size(), b.size()); i++) {
-        order = compare(a.get(i), b.get(i), depth + 1);
+        order = compare(a.get(i), b.get(i), budget, depth + 1);
       }
       return order != 0 ? order : Integer.compare(a.size(), b.size());
     }
@@ -283,9 +293,9 @@ final class Values {
   }
 
   /** The length in code points or items. */
-  static long length(Object value) {
+  static long length(Object value, Budget budget) {
     return switch (value) {
-      case String s -> s.codePointCount(0, s.length());
+      case String s -> budget.made(s).codePointCount(0, s.length());
       case List<?> list -> list.size();
       case Map<?, ?> map -> map.size();
       case Undefined u -> 0;
@@ -295,11 +305,16 @@ final class Values {
 
   /** What a loop over the value goes through. */
   static List<Object> items(Object value, Budget budget) {
-    budget.make(value instanceof String s ? s.length() : 0);
     return switch (value) {
       case List<?> list -> listOf(list);
-      case Map<?, ?> map -> new ArrayList<>(map.keySet());
-      case String s -> new ArrayList<>(s.codePoints().mapToObj(Character::toString).toList());
+      case Map<?, ?> map -> {
+        budget.makeItems(map.size());
+        yield new ArrayList<>(map.keySet());
+      }
+      case String s -> {
+        budget.makeItems(4L * s.length());
+        yield new ArrayList<>(s.codePoints().mapToObj(Character::toString).toList());
+      }
       case Undefined u -> List.of();
       case Namespace n -> throw new Fault("a namespace can't be gone through");
       default -> throw new Fault("a value of type " + type(value) + " can't be gone through");
@@ -316,12 +331,12 @@ final class Values {
     return (Map<Object, Object>) map;
   }
 
-  static boolean contains(Object container, Object item) {
+  static boolean contains(Object container, Object item, Budget budget) {
     return switch (container) {
       case Undefined u -> false;
-      case String s -> s.contains(string(item));
-      case List<?> list -> list.stream().anyMatch(each -> equal(each, item));
-      case Map<?, ?> map -> map.containsKey(item);
+      case String s -> budget.made(s).contains(string(item));
+      case List<?> list -> list.stream().anyMatch(each -> equal(each, item, budget));
+      case Map<?, ?> map -> map.containsKey(Access.key(item));
       default -> throw new Fault("a value of type " + type(container) + " contains nothing");
     };
   }
