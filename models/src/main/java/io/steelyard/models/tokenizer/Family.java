@@ -20,19 +20,19 @@ record Family(PreTokenizer words, boolean wholeWordsFirst, boolean addsBos) {
     put(
         new Family(PreTokenizer.gpt2(), false, false),
         "gpt-2 phi-2 mpt olmo jais trillion granite-docling gigachat a.x-4.0 mellum exaone4"
-            .split(" "));
+            .split(" ", -1));
     put(
         new Family(PreTokenizer.smollm(), false, false),
-        "smollm starcoder refact command-r codeshell exaone minerva-7b mellum2".split(" "));
+        "smollm starcoder refact command-r codeshell exaone minerva-7b mellum2".split(" ", -1));
     put(
         new Family(PreTokenizer.llama3(), true, true),
-        "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2".split(" "));
+        "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2".split(" ", -1));
     put(
         new Family(PreTokenizer.llama3(), false, false),
-        "dbrx smaug-bpe glm4 chatglm-bpe".split(" "));
+        "dbrx smaug-bpe glm4 chatglm-bpe".split(" ", -1));
     put(
         new Family(PreTokenizer.qwen2(), false, false),
-        "qwen2 deepseek-r1-qwen kormo megrez stablelm2 hunyuan solar-open grok-2".split(" "));
+        "qwen2 deepseek-r1-qwen kormo megrez stablelm2 hunyuan solar-open grok-2".split(" ", -1));
   }
 
   private static void put(Family family, String... names) {
