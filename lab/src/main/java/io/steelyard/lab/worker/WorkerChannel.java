@@ -91,7 +91,12 @@ final class WorkerChannel {
    */
   Line receive(String call, long deadline, Duration timeout) throws WorkerException {
     try {
-      Input input = inputs.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        // Events that come without end would otherwise be taken without end.
+        throw fail(timedOut(call, timeout));
+      }
+      Input input = inputs.poll(left, TimeUnit.NANOSECONDS);
       return switch (input) {
         case null -> throw fail(timedOut(call, timeout));
         case Input.Text text -> text.line();
