@@ -95,6 +95,9 @@ final class ModelConformance {
       if (!modelGiven && e.refusal().equals(Optional.of(EngineException.Kind.BAD_MODEL))) {
         return "refused a file of text as it should; give a model to check the rest";
       }
+      require(
+          !e.unsupported() || spec.options().isEmpty(),
+          "it refuses the options that were written after its name: " + e.getMessage());
       throw e;
     }
     require(loaded.vocabulary() >= 1, "'vocabulary' is " + loaded.vocabulary());

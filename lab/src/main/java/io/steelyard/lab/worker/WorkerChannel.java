@@ -77,8 +77,11 @@ final class WorkerChannel {
       requests.flush();
       return sent;
     } catch (IOException e) {
-      // The pipe is broken because the worker has ended or is about to: its ending says more.
-      throw failure.isPresent() ? gone(call) : died(call);
+      if (failure.isPresent()) {
+        throw failure.get();
+      }
+      // The worker has closed its input; what it said before, or how it ended, says more.
+      return sent;
     } finally {
       watch.ifPresent(future -> future.cancel(false));
     }
