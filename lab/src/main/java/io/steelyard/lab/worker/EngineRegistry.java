@@ -35,7 +35,8 @@ public final class EngineRegistry {
       String origin,
       WorkerCommand command) {}
 
-  private record UserEngine(String name, String description, List<String> command) {}
+  /** What an engine file holds. */
+  record UserEngine(String name, String description, List<String> command) {}
 
   private static final int MAX_FILE = 1 << 16;
   private static final int MAX_FILES = 1_000;

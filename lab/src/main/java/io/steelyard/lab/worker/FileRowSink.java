@@ -16,7 +16,10 @@ final class FileRowSink implements RowSink, AutoCloseable {
   private static final ValueLayout.OfInt LITTLE =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  private static final ValueLayout.OfInt NATIVE = ValueLayout.JAVA_INT_UNALIGNED;
+
   private final FileChannel file;
+  private ByteBuffer buffer = ByteBuffer.allocateDirect(0);
   private long rows;
   private int width;
 
@@ -45,21 +48,14 @@ final class FileRowSink implements RowSink, AutoCloseable {
     }
     width = values;
     rows++;
-    ByteBuffer bytes = littleEndian(row).asByteBuffer();
-    while (bytes.hasRemaining()) {
-      file.write(bytes);
+    if (buffer.capacity() != row.byteSize()) {
+      buffer = ByteBuffer.allocateDirect(Math.toIntExact(row.byteSize()));
     }
-  }
-
-  private static MemorySegment littleEndian(MemorySegment row) {
-    if (ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN) {
-      return row;
+    // Copied, since a row may lie in an array of floats, which no channel takes.
+    MemorySegment.copy(row, NATIVE, 0, MemorySegment.ofBuffer(buffer.clear()), LITTLE, 0, values);
+    while (buffer.hasRemaining()) {
+      file.write(buffer);
     }
-    MemorySegment turned = MemorySegment.ofArray(new byte[Math.toIntExact(row.byteSize())]);
-    for (long at = 0; at < row.byteSize(); at += Integer.BYTES) {
-      turned.set(LITTLE, at, row.get(ValueLayout.JAVA_INT_UNALIGNED, at));
-    }
-    return turned;
   }
 
   /** Refuses an engine's work that has another number of rows than it must. */

@@ -110,17 +110,20 @@ final class Json {
 
   private static Object array(JsonParser parser) throws WireException {
     JsonToken first = parser.nextToken();
-    if (first == JsonToken.VALUE_NUMBER_INT || first == JsonToken.VALUE_NUMBER_FLOAT) {
-      return numbers(parser);
-    }
-    List<Object> list = new ArrayList<>();
-    for (JsonToken token = first; token != JsonToken.END_ARRAY; token = parser.nextToken()) {
+    return isNumber(first) ? numbers(parser) : list(parser, new ArrayList<>());
+  }
+
+  /** What is left of an array, of any kind of values. */
+  private static List<Object> list(JsonParser parser, List<Object> list) throws WireException {
+    for (JsonToken token = parser.currentToken();
+        token != JsonToken.END_ARRAY;
+        token = parser.nextToken()) {
       list.add(value(parser));
     }
     return list;
   }
 
-  /** An array of numbers: integers stay exact until a fraction or an exponent turns up. */
+  /** An array that begins with numbers: integers stay exact until a fraction or exponent comes. */
   private static Object numbers(JsonParser parser) throws WireException {
     long[] integers = new long[16];
     int count = 0;
@@ -134,20 +137,22 @@ final class Json {
     if (token == JsonToken.END_ARRAY) {
       return Arrays.copyOf(integers, count);
     }
-    double[] reals = new double[Math.max(16, integers.length)];
-    for (int i = 0; i < count; i++) {
-      reals[i] = integers[i];
-    }
-    for (; token != JsonToken.END_ARRAY; token = parser.nextToken()) {
-      if (token != JsonToken.VALUE_NUMBER_INT && token != JsonToken.VALUE_NUMBER_FLOAT) {
-        throw new WireException("an array of numbers may hold nothing else");
-      }
+    double[] reals = Arrays.stream(integers).asDoubleStream().toArray();
+    for (; isNumber(token); token = parser.nextToken()) {
       if (count == reals.length) {
         reals = Arrays.copyOf(reals, 2 * count);
       }
       reals[count++] = real(parser);
     }
-    return Arrays.copyOf(reals, count);
+    reals = Arrays.copyOf(reals, count);
+    if (token == JsonToken.END_ARRAY) {
+      return reals;
+    }
+    return list(parser, new ArrayList<>(Arrays.stream(reals).boxed().toList()));
+  }
+
+  private static boolean isNumber(JsonToken token) {
+    return token == JsonToken.VALUE_NUMBER_INT || token == JsonToken.VALUE_NUMBER_FLOAT;
   }
 
   private static long integer(JsonParser parser) throws WireException {

@@ -7,6 +7,7 @@ import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -224,7 +225,7 @@ final class RecordCodec {
       String key = (String) entry.getKey();
       result.put(key, value(element, entry.getValue(), path + "." + key));
     }
-    return java.util.Collections.unmodifiableMap(result);
+    return Collections.unmodifiableMap(result);
   }
 
   private static List<Long> boxed(long[] numbers) {

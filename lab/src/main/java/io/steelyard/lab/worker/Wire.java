@@ -141,7 +141,8 @@ final class Wire {
     throw new WireException("an answer needs an 'ok', 'error' or 'event' that is an object");
   }
 
-  private record Token(int token) {}
+  /** What an event tells. */
+  record Token(int token) {}
 
   /** The id of a message, which both sides need before anything else. */
   static long id(Map<String, Object> message) throws WireException {

@@ -77,8 +77,11 @@ final class WorkerChannel {
       requests.flush();
       return sent;
     } catch (IOException e) {
-      // The pipe is broken because the worker has ended or is about to: its ending says more.
-      throw failure.isPresent() ? gone(call) : died(call);
+      if (failure.isPresent()) {
+        throw failure.get();
+      }
+      // The worker has closed its input; what it said before, or how it ended, says more.
+      return sent;
     } finally {
       watch.ifPresent(future -> future.cancel(false));
     }
@@ -91,7 +94,12 @@ final class WorkerChannel {
    */
   Line receive(String call, long deadline, Duration timeout) throws WorkerException {
     try {
-      Input input = inputs.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
+      long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        // Events that come without end would otherwise be taken without end.
+        throw fail(timedOut(call, timeout));
+      }
+      Input input = inputs.poll(left, TimeUnit.NANOSECONDS);
       return switch (input) {
         case null -> throw fail(timedOut(call, timeout));
         case Input.Text text -> text.line();

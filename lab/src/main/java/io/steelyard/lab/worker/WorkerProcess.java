@@ -235,6 +235,16 @@ public final class WorkerProcess implements AutoCloseable {
     } catch (IOException _) {
       // It has ended already.
     }
+    return ends(patience);
+  }
+
+  /** Makes the call {@code close} and nothing more; for the conformance check. */
+  void askToClose() throws WorkerException {
+    call("close", Nothing.NOTHING, Nothing.class);
+  }
+
+  /** Waits for the worker's end; false if it goes on. */
+  boolean ends(Duration patience) throws InterruptedException {
     return group.process().waitFor(patience);
   }
 
