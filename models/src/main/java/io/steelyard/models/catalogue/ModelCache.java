@@ -5,6 +5,7 @@ import io.steelyard.models.ModelException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -88,6 +89,18 @@ final class ModelCache {
       }
     } finally {
       threads.unlock();
+    }
+  }
+
+  /** Deletes what killed runs have left beside a file; to be called by the holder of its lock. */
+  void removeLeftovers(Path file) {
+    String pattern = file.getFileName() + ".*.part";
+    try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(file.getParent(), pattern)) {
+      for (Path leftover : leftovers) {
+        Files.deleteIfExists(leftover);
+      }
+    } catch (IOException e) {
+      throw unwritable(e);
     }
   }
 

@@ -7,6 +7,7 @@ import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -176,6 +177,7 @@ public final class ModelResolver {
           if (!force && Files.isRegularFile(file)) {
             return made(name, file, "cache", listener);
           }
+          cache.removeLeftovers(file);
           Synth.write(
               name.shape(),
               name.type(),
@@ -191,7 +193,12 @@ public final class ModelResolver {
   }
 
   private ResolvedModel local(String name, ResolveListener listener) {
-    Path file = Path.of(name);
+    Path file;
+    try {
+      file = Path.of(name);
+    } catch (InvalidPathException e) {
+      throw unknown(name);
+    }
     if (Files.notExists(file)) {
       boolean path = name.contains("/") || name.toLowerCase(Locale.ROOT).endsWith(".gguf");
       throw path ? new ModelException("there is no file " + file) : unknown(name);
