@@ -30,6 +30,9 @@ public final class Synth {
   /** The value of {@link #WEIGHTS_KEY}. */
   public static final String RANDOM = "random";
 
+  /** Goes up whenever the same shape, type and seed would give other bytes than before. */
+  public static final int GENERATION = 1;
+
   private static final double SCORE_DEVIATION = 2;
   private static final double ATTENTION_DEVIATION = 0.5;
   private static final double FEED_FORWARD_DEVIATION = 1.7;

@@ -1,0 +1,120 @@
+package io.steelyard.models.catalogue;
+
+import io.steelyard.models.FileFailure;
+import io.steelyard.models.ModelException;
+import io.steelyard.models.ProgressListener;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/**
+ * SHA-256 of model files. A file's checksum is remembered together with its size, time of change
+ * and identity on disk, and computed again when any of them differs; a start needn't read hundreds
+ * of megabytes to know that they are still the same.
+ */
+final class Checksums {
+  private static final int BUFFER = 1 << 20;
+
+  private final Path directory;
+
+  Checksums(Path directory) {
+    this.directory = directory;
+  }
+
+  /**
+   * The checksum of a file.
+   *
+   * @throws ModelException if it can't be read
+   */
+  String of(Path file, ResolveListener listener) {
+    try {
+      String state = state(file);
+      Path record = record(file);
+      if (Files.isReadable(record)) {
+        String[] lines = Files.readString(record).split("\n", -1);
+        if (lines.length >= 2 && lines[0].equals(state) && lines[1].length() == 64) {
+          return lines[1];
+        }
+      }
+      String sum = compute(file, listener.begin("checking " + file.getFileName()));
+      // A file that changes meanwhile mustn't be remembered under its new state.
+      if (state.equals(state(file))) {
+        write(record, state, sum, file);
+      }
+      return sum;
+    } catch (IOException e) {
+      throw new ModelException(file + " can't be read: " + FileFailure.reason(e), e);
+    }
+  }
+
+  /** Remembers a checksum that was computed while the file was written. */
+  void remember(Path file, String sum) {
+    try {
+      write(record(file), state(file), sum, file);
+    } catch (IOException e) {
+      throw new ModelException(file + " can't be read: " + FileFailure.reason(e), e);
+    }
+  }
+
+  static MessageDigest digest() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+
+  static String hex(MessageDigest digest) {
+    return HexFormat.of().formatHex(digest.digest());
+  }
+
+  private static String compute(Path file, ProgressListener listener) throws IOException {
+    MessageDigest digest = digest();
+    long size = Files.size(file);
+    byte[] buffer = new byte[BUFFER];
+    long done = 0;
+    try (InputStream in = Files.newInputStream(file)) {
+      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+        digest.update(buffer, 0, n);
+        done += n;
+        listener.progress(done, size);
+      }
+    }
+    return hex(digest);
+  }
+
+  private static String state(Path file) throws IOException {
+    BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+    return "%d %s %s"
+        .formatted(attributes.size(), attributes.lastModifiedTime(), attributes.fileKey());
+  }
+
+  private Path record(Path file) {
+    MessageDigest digest = digest();
+    digest.update(file.toAbsolutePath().normalize().toString().getBytes(StandardCharsets.UTF_8));
+    return directory.resolve(hex(digest).substring(0, 32));
+  }
+
+  private void write(Path record, String state, String sum, Path file) {
+    try {
+      Files.createDirectories(directory);
+      Path partial = Files.createTempFile(directory, "record", ".part");
+      try {
+        Files.writeString(partial, state + "\n" + sum + "\n" + file + "\n");
+        Files.move(
+            partial, record, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      } finally {
+        Files.deleteIfExists(partial);
+      }
+    } catch (IOException e) {
+      // In a cache that can't be written, the checksum is computed at each start instead.
+    }
+  }
+}

@@ -1,0 +1,51 @@
+package io.steelyard.models.catalogue;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.models.ModelException;
+import io.steelyard.models.synth.Shape;
+import io.steelyard.models.synth.Synth;
+
+/**
+ * The name {@code synth:SHAPE[:TYPE[:SEED]]} of a random model.
+ *
+ * @param shape its shape
+ * @param type the type of its matrices, Q8_0 unless named
+ * @param seed of its weights, 1 unless named
+ */
+record SynthName(Shape shape, DataType type, long seed) {
+  static final String PREFIX = "synth:";
+
+  private static final DataType DEFAULT_TYPE = DataType.Q8_0;
+  private static final long DEFAULT_SEED = 1;
+
+  static SynthName parse(String name) {
+    String[] parts = name.substring(PREFIX.length()).split(":", -1);
+    if (parts.length > 3) {
+      throw new ModelException(
+          "'%s' has too many parts; a random model is named synth:SHAPE[:TYPE[:SEED]]"
+              .formatted(name));
+    }
+    Shape shape = Synth.shapeOf(parts[0]);
+    DataType type = parts.length > 1 ? Synth.typeOf(parts[1]) : DEFAULT_TYPE;
+    long seed = DEFAULT_SEED;
+    if (parts.length > 2) {
+      try {
+        seed = Long.parseLong(parts[2]);
+      } catch (NumberFormatException e) {
+        throw new ModelException("the seed '%s' is no whole number".formatted(parts[2]), e);
+      }
+    }
+    return new SynthName(shape, type, seed);
+  }
+
+  /** The full name: equal models have equal names. */
+  String canonical() {
+    return "%s%s:%s:%d".formatted(PREFIX, shape.name(), type.name(), seed);
+  }
+
+  /** Name of the file in the cache; another generation of weights needs another file. */
+  String fileName() {
+    return "synth-%s-%s-seed%d-v%d.gguf"
+        .formatted(shape.name(), type.name(), seed, Synth.GENERATION);
+  }
+}
