@@ -10,7 +10,8 @@ import java.util.List;
  * is complete. An instance serves one caller at a time. Results depend on the operands and on the
  * class of call alone (few tokens, or many), never on the number of threads or their timing.
  *
- * <p>Sizes are checked when an operator is called; memory must stay alive while it runs.
+ * <p>Sizes are checked when an operator is called. Memory must stay alive while it runs, and belong
+ * to an arena that all threads may use: a shared or the global one.
  */
 public interface Kernels extends AutoCloseable {
 

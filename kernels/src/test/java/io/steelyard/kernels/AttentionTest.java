@@ -1,0 +1,175 @@
+package io.steelyard.kernels;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The vector tier's attention against the reference tier. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class AttentionTest {
+  /**
+   * Values are in -1…1 and weights sum to 1, so an error is one of weights: of a score (a sum of up
+   * to 128 products, times e^score's slope), of exp (2e-7) and of the sums over positions.
+   */
+  private static final double TOLERANCE = 1e-5;
+
+  private final Kernels reference = Kernels.of(Tier.REFERENCE, 2);
+  private final Kernels vector = Kernels.of(Tier.VECTOR, 2);
+
+  @AfterAll
+  void close() {
+    reference.close();
+    vector.close();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // kv heads, group, dimension, earlier positions, tokens
+    "1, 1, 64, 0, 1",
+    "3, 3, 64, 0, 1",
+    "3, 3, 64, 63, 1",
+    "3, 3, 64, 64, 1",
+    "2, 4, 8, 299, 1",
+    "2, 4, 8, 130, 3",
+    "1, 1, 7, 5, 4",
+    "3, 3, 64, 0, 5",
+    "3, 3, 64, 0, 130",
+    "3, 3, 64, 77, 40",
+    "2, 4, 8, 0, 64",
+    "3, 2, 12, 1, 129",
+    "1, 7, 80, 100, 33",
+    "1, 1, 7, 0, 50",
+    "2, 1, 128, 47, 49"
+  })
+  void attentionAgrees(int kvHeads, int group, int dimension, int earlier, int tokens) {
+    for (DataType type : List.of(DataType.F32, DataType.F16)) {
+      try (Arena arena = Arena.ofShared()) {
+        Rows expected = attend(reference, arena, type, kvHeads, group, dimension, earlier, tokens);
+        Rows actual = attend(vector, arena, type, kvHeads, group, dimension, earlier, tokens);
+        for (int token = 0; token < tokens; token++) {
+          for (int i = 0; i < expected.width(); i++) {
+            assertThat(Math.abs((double) expected.get(token, i) - actual.get(token, i)))
+                .as("%s cache, token %d, column %d", type, token, i)
+                .isLessThanOrEqualTo(TOLERANCE);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void theNumberOfThreadsChangesNoBit() {
+    for (int tokens : new int[] {1, 70}) {
+      try (Arena arena = Arena.ofShared()) {
+        Rows expected = attend(vector, arena, DataType.F16, 3, 3, 64, 150, tokens);
+        for (int threads : new int[] {1, 3}) {
+          try (Kernels other = Kernels.of(Tier.VECTOR, threads)) {
+            Rows actual = attend(other, arena, DataType.F16, 3, 3, 64, 150, tokens);
+            for (int token = 0; token < tokens; token++) {
+              assertThat(actual.row(token).mismatch(expected.row(token))).isEqualTo(-1);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void overwrittenPositionsAreForgotten() {
+    for (Kernels kernels : List.of(reference, vector)) {
+      try (Arena arena = Arena.ofShared()) {
+        RandomData data = new RandomData(arena, 1);
+        KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(DataType.F32, 1, 16, 20));
+        Rows large = data.rows(20, 16, 16);
+        for (int token = 0; token < 20; token++) {
+          large.set(token, 3, 1000);
+        }
+        kernels.store(cache, large, large, 0, 20);
+        Rows keys = data.rows(6, 16, 16);
+        Rows values = data.rows(6, 16, 16);
+        kernels.store(cache, keys, values, 0, 6);
+        Rows out = Rows.allocate(arena, 6, 16);
+
+        kernels.attention(data.rows(6, 16, 16), cache, 0, 1, out, 6);
+
+        for (int token = 0; token < 6; token++) {
+          for (int i = 0; i < 16; i++) {
+            assertThat(out.get(token, i)).isBetween(-1f, 1f);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void sharpScoresStayFinite() {
+    for (Kernels kernels : List.of(reference, vector)) {
+      for (int tokens : new int[] {1, 60}) {
+        try (Arena arena = Arena.ofShared()) {
+          RandomData data = new RandomData(arena, 2);
+          KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(DataType.F32, 1, 32, 60));
+          Rows rows = data.rows(60, 32, 32);
+          kernels.store(cache, rows, rows, 0, 60);
+          Rows out = Rows.allocate(arena, tokens, 32);
+
+          kernels.attention(rows.from(60 - tokens), cache, 60 - tokens, 1000, out, tokens);
+
+          // Among vectors of such size each is most like itself: its weight is 1.
+          for (int token = 0; token < tokens; token++) {
+            for (int i = 0; i < 32; i++) {
+              assertThat(out.get(token, i)).isFinite();
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void positionsBeyondTheCapacityAreRefused() {
+    for (Kernels kernels : List.of(reference, vector)) {
+      try (Arena arena = Arena.ofShared()) {
+        KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 8, 10));
+        Rows rows = Rows.allocate(arena, 4, 16);
+        assertThatThrownBy(() -> kernels.store(cache, rows, rows, 7, 4))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("positions 7 to 11 don't fit a KV cache of 10");
+        assertThatThrownBy(
+                () -> kernels.attention(Rows.allocate(arena, 1, 24), cache, 0, 1, rows, 1))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("can't share 2 key-value heads");
+      }
+    }
+  }
+
+  /** Stores positions in two parts, then attends; operands depend on the arguments alone. */
+  private static Rows attend(
+      Kernels kernels,
+      Arena arena,
+      DataType type,
+      int kvHeads,
+      int group,
+      int dimension,
+      int earlier,
+      int tokens) {
+    RandomData data = new RandomData(arena, 31L * dimension + earlier + tokens);
+    int width = kvHeads * dimension;
+    Rows keys = data.rows(earlier + tokens, width, width + 9);
+    Rows values = data.rows(earlier + tokens, width, width + 9);
+    Rows queries = data.rows(tokens, width * group, width * group + 9);
+    Rows out = data.rows(tokens, width * group, width * group + 1);
+    KeyValues cache =
+        kernels.keyValues(arena, new KeyValues.Shape(type, kvHeads, dimension, earlier + tokens));
+    kernels.store(cache, keys, values, 0, earlier);
+    kernels.store(cache, keys.from(earlier), values.from(earlier), earlier, tokens);
+    kernels.attention(queries, cache, earlier, (float) (1 / Math.sqrt(dimension)), out, tokens);
+    return out;
+  }
+}

@@ -1,0 +1,189 @@
+package io.steelyard.kernels;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import jdk.incubator.vector.FloatVector;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Norm, rotation, gate and sum: the vector tier against the reference tier. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ElementwiseTest {
+  private final Kernels reference = Kernels.of(Tier.REFERENCE, 1);
+  private final Kernels vector = Kernels.of(Tier.VECTOR, 3);
+
+  @AfterAll
+  void close() {
+    reference.close();
+    vector.close();
+  }
+
+  /** An operator that changes or fills rows of {@code width} values. */
+  private interface Operator {
+    Rows apply(Kernels kernels, RandomData data, int width, int tokens);
+  }
+
+  private void compare(int width, double tolerance, Operator operator) {
+    for (int tokens : new int[] {1, 4, 5, 33}) {
+      try (Arena arena = Arena.ofShared()) {
+        Rows expected = operator.apply(reference, new RandomData(arena, width), width, tokens);
+        Rows actual = operator.apply(vector, new RandomData(arena, width), width, tokens);
+        for (int token = 0; token < tokens; token++) {
+          for (int i = 0; i < width; i++) {
+            assertThat(actual.get(token, i))
+                .as("width %d, token %d of %d, column %d", width, token, tokens, i)
+                .isCloseTo(expected.get(token, i), within((float) tolerance));
+          }
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
+  void normsAgree(int width) {
+    // Results are of size about 1; the sum of squares errs by at most width · 2^-24, halved by √.
+    compare(
+        width,
+        (width + 8) * 0x1p-24,
+        (kernels, data, w, tokens) -> {
+          Rows x = data.rows(tokens, w, w + 2);
+          kernels.rmsNorm(x, data.rows(1, w, w), 1e-5f, x, tokens);
+          return x;
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
+  void gatesAgree(int width) {
+    compare(
+        width,
+        4e-7,
+        (kernels, data, w, tokens) -> {
+          Rows gate = data.rows(tokens, w, w + 2);
+          kernels.siluGate(gate, data.rows(tokens, w, w), gate, tokens);
+          return gate;
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
+  void sumsAreEqual(int width) {
+    compare(
+        width,
+        0,
+        (kernels, data, w, tokens) -> {
+          Rows x = data.rows(tokens, w, w + 2);
+          kernels.add(x, data.rows(tokens, w, w + 1), tokens);
+          return x;
+        });
+  }
+
+  @Test
+  void rotationsAgreeInBothLayouts() {
+    for (Rope.Layout layout : Rope.Layout.values()) {
+      for (int turned : new int[] {2, 8, 12}) {
+        Rope rope = new Rope(layout, turned, 10_000, 1, new float[0]);
+        compare(
+            36,
+            3e-7,
+            (kernels, data, w, tokens) -> {
+              try (Arena arena = Arena.ofShared()) {
+                Rows angles = rope.allocateAngles(arena, tokens);
+                rope.angles(1000, tokens, angles);
+                Rows x = data.rows(tokens, w, w + 2);
+                kernels.rope(rope, angles, x, 12, tokens);
+                return x;
+              }
+            });
+      }
+    }
+  }
+
+  @Test
+  void rotationTurnsPairsByPositionTimesFrequency() {
+    try (Arena arena = Arena.ofShared()) {
+      for (Kernels kernels : List.of(reference, vector)) {
+        Rope interleaved = new Rope(Rope.Layout.INTERLEAVED, 4, 100, 0.5, new float[] {1, 2});
+        Rope split = new Rope(Rope.Layout.SPLIT, 4, 100, 0.5, new float[] {1, 2});
+        Rows angles = interleaved.allocateAngles(arena, 1);
+        interleaved.angles(3, 1, angles);
+        Rows x = Rows.allocate(arena, 1, 4);
+        x.set(0, 0, 1);
+        x.set(0, 2, 1);
+        kernels.rope(interleaved, angles, x, 4, 1);
+        // Position 3 at half scale; frequencies 1 and 1/10, the second divided by 2.
+        double[] expected = {Math.cos(1.5), Math.sin(1.5), Math.cos(0.075), Math.sin(0.075)};
+        for (int i = 0; i < 4; i++) {
+          assertThat(x.get(0, i)).isCloseTo((float) expected[i], within(1e-7f));
+        }
+        x = Rows.allocate(arena, 1, 4);
+        x.set(0, 0, 1);
+        x.set(0, 1, 1);
+        kernels.rope(split, angles, x, 4, 1);
+        double[] halves = {Math.cos(1.5), Math.cos(0.075), Math.sin(1.5), Math.sin(0.075)};
+        for (int i = 0; i < 4; i++) {
+          assertThat(x.get(0, i)).isCloseTo((float) halves[i], within(1e-7f));
+        }
+      }
+    }
+  }
+
+  @Test
+  void badRotationsAreRefused() {
+    assertThatThrownBy(() -> new Rope(Rope.Layout.SPLIT, 7, 10_000, 1, new float[0]))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new Rope(Rope.Layout.SPLIT, 8, 10_000, 1, new float[3]))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("3 rope factors where 4 are needed");
+  }
+
+  @Test
+  void theExponentialIsAccurateOverItsRange() {
+    try (Arena arena = Arena.ofShared()) {
+      Rows x = Rows.allocate(arena, 1, Lanes.COUNT);
+      for (double at = -90; at < 88; at += 0.013 * Lanes.COUNT) {
+        for (int i = 0; i < Lanes.COUNT; i++) {
+          x.set(0, i, (float) Math.min(88, at + 0.013 * i));
+        }
+        FloatVector result = Lanes.exp(Lanes.load(x.address(0)));
+        for (int i = 0; i < Lanes.COUNT; i++) {
+          float value = x.get(0, i);
+          if (value < -87) {
+            assertThat(result.lane(i)).isZero();
+          } else {
+            double exact = Math.exp(value);
+            assertThat(Math.abs(result.lane(i) - exact) / exact).as("e^%s", value).isLessThan(2e-7);
+          }
+        }
+      }
+      x.set(0, 0, Float.NEGATIVE_INFINITY);
+      x.set(0, 1, -Float.MAX_VALUE);
+      x.set(0, 2, 0);
+      FloatVector result = Lanes.exp(Lanes.load(x.address(0)));
+      assertThat(result.lane(0)).isZero();
+      assertThat(result.lane(1)).isZero();
+      assertThat(result.lane(2)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void rowsKnowTheirSize() {
+    try (Arena arena = Arena.ofShared()) {
+      Rows rows = Rows.allocate(arena, 3, 10);
+      assertThat(rows.count()).isEqualTo(3);
+      assertThat(rows.columns(4, 6).count()).isEqualTo(3);
+      assertThat(rows.from(2).count()).isEqualTo(1);
+      assertThat(rows.from(3).count()).isZero();
+      assertThatThrownBy(() -> new Rows(rows.data(), 10, 9))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+}

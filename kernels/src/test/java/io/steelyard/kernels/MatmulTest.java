@@ -1,0 +1,250 @@
+package io.steelyard.kernels;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.steelyard.kernels.codec.Codec;
+import java.lang.foreign.Arena;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The vector tier's products and decoders against the reference tier. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class MatmulTest {
+  private static final int[] ROWS = {1, 5, 6, 7, 49, 130};
+  private static final int[] TOKENS = {1, 2, 4, 5, 31, 32, 33, 130};
+
+  private final Kernels reference = Kernels.of(Tier.REFERENCE, 2);
+  private final Kernels vector = Kernels.of(Tier.VECTOR, 2);
+
+  @AfterAll
+  void close() {
+    reference.close();
+    vector.close();
+  }
+
+  private static int[] columns(DataType type) {
+    return switch (type.blockSize()) {
+      case 1 -> new int[] {1, 3, 17, 64, 77, 1100};
+      case 32 -> new int[] {32, 96, 576, 1056};
+      default -> new int[] {256, 768, 1280};
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void productsAgreeForAllTypesAndSizes(DataType type) {
+    for (int columns : columns(type)) {
+      for (int rows : ROWS) {
+        for (int tokens : TOKENS) {
+          long seed = columns * 1_000_003L + rows * 1009L + tokens;
+          try (Arena arena = Arena.ofShared()) {
+            RandomData data = new RandomData(arena, seed);
+            Tensor tensor = data.tensor(type, rows, columns);
+            Rows x = data.rows(tokens, columns, columns + 5);
+            compare(List.of(tensor), x, data.rows(tokens, rows, rows + 3), tokens, arena, seed);
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void stackedTensorsOfDifferentTypesGiveOneProduct() {
+    for (int tokens : TOKENS) {
+      try (Arena arena = Arena.ofShared()) {
+        RandomData data = new RandomData(arena, tokens);
+        List<Tensor> parts =
+            List.of(
+                data.tensor(DataType.Q4_K, 37, 512),
+                data.tensor(DataType.F16, 1, 512),
+                data.tensor(DataType.Q6_K, 66, 512));
+        compare(parts, data.rows(tokens, 512, 512), data.rows(tokens, 104, 104), tokens, arena, 0);
+      }
+    }
+  }
+
+  /**
+   * The tolerance is the classical bound of a float32 sum in any order, (n + 8) · 2^-24 · Σ|w·x|;
+   * the 8 stands for the roundings of scales and products.
+   */
+  private void compare(
+      List<Tensor> parts, Rows x, Rows actual, int tokens, Arena arena, long seed) {
+    Matrix exact = reference.prepare(parts);
+    Rows expected = Rows.allocate(arena, tokens, exact.rows());
+    reference.matmul(exact, x, expected, tokens);
+    vector.matmul(vector.prepare(parts), x, actual, tokens);
+    int columns = exact.columns();
+    float[] row = new float[columns];
+    int r = 0;
+    for (Tensor part : parts) {
+      for (int i = 0; i < part.rows(); i++, r++) {
+        Codec.of(part.type()).decode(part.data(), i * part.rowBytes(), row, 0, columns);
+        for (int token = 0; token < tokens; token++) {
+          double magnitude = 0;
+          for (int c = 0; c < columns; c++) {
+            magnitude += Math.abs((double) row[c] * x.get(token, c));
+          }
+          // Q4_0 and the minima are multiplied apart from the rest, with sums of their own.
+          double bound = (columns + 8) * 0x1p-24 * magnitude * extra(part.type());
+          double error = Math.abs((double) expected.get(token, r) - actual.get(token, r));
+          if (!(error <= bound + 1e-30)) {
+            assertThat(error)
+                .as(
+                    "%s, %d columns, row %d of %d, token %d of %d, seed %d: %s, reference %s",
+                    part.type(),
+                    columns,
+                    r,
+                    exact.rows(),
+                    token,
+                    tokens,
+                    seed,
+                    actual.get(token, r),
+                    expected.get(token, r))
+                .isLessThanOrEqualTo(bound);
+          }
+        }
+      }
+    }
+  }
+
+  /** Types with an offset sum two larger numbers whose difference is the value. */
+  private static double extra(DataType type) {
+    return switch (type) {
+      case Q4_0, Q4_1, Q4_K, Q5_K -> 4;
+      default -> 1;
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void embeddingsAreTheCodecsBits(DataType type) {
+    for (int columns : columns(type)) {
+      try (Arena arena = Arena.ofShared()) {
+        RandomData data = new RandomData(arena, columns);
+        List<Tensor> parts =
+            List.of(data.tensor(type, 9, columns), data.tensor(DataType.F16, 4, columns));
+        int[] ids = {99, 0, 8, 9, 12, 3};
+        Rows expected = Rows.allocate(arena, 5, columns);
+        Rows actual = data.rows(5, columns, columns + 1);
+
+        reference.embed(reference.prepare(parts), ids, 1, 5, expected);
+        vector.embed(vector.prepare(parts), ids, 1, 5, actual);
+
+        for (int token = 0; token < 5; token++) {
+          for (int c = 0; c < columns; c++) {
+            assertThat(Float.floatToRawIntBits(actual.get(token, c)))
+                .as("%s, %d columns, token %d, column %d", type, columns, token, c)
+                .isEqualTo(Float.floatToRawIntBits(expected.get(token, c)));
+          }
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void manyTokensUseTheCodecsBits(DataType type) {
+    // A one-hot activation makes the product a decoded weight.
+    int columns = type.blockSize() == 1 ? 70 : 2 * type.blockSize();
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, 7);
+      List<Tensor> parts = List.of(data.tensor(type, 13, columns));
+      Rows x = Rows.allocate(arena, columns, columns);
+      for (int c = 0; c < columns; c++) {
+        x.set(c, c, 1);
+      }
+      Rows expected = Rows.allocate(arena, columns, 13);
+      Rows actual = Rows.allocate(arena, columns, 13);
+      reference.matmul(reference.prepare(parts), x, expected, columns);
+      vector.matmul(vector.prepare(parts), x, actual, columns);
+      for (int token = 0; token < columns; token++) {
+        assertThat(actual.row(token).mismatch(expected.row(token))).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Test
+  void theNumberOfThreadsChangesNoBit() {
+    for (int tokens : new int[] {1, 3, 40}) {
+      try (Arena arena = Arena.ofShared()) {
+        RandomData data = new RandomData(arena, tokens);
+        List<Tensor> parts = List.of(data.tensor(DataType.Q4_1, 133, 96));
+        Rows x = data.rows(tokens, 96, 96);
+        Rows expected = Rows.allocate(arena, tokens, 133);
+        vector.matmul(vector.prepare(parts), x, expected, tokens);
+        for (int threads : new int[] {1, 3}) {
+          Rows actual = Rows.allocate(arena, tokens, 133);
+          try (Kernels other = Kernels.of(Tier.VECTOR, threads)) {
+            other.matmul(other.prepare(parts), x, actual, tokens);
+          }
+          assertThat(actual.data().mismatch(expected.data()))
+              .as("%d threads", threads)
+              .isEqualTo(-1);
+        }
+      }
+    }
+  }
+
+  @Test
+  void fewTokensGiveTheBitsOfSingleTokens() {
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, 3);
+      Matrix matrix = vector.prepare(List.of(data.tensor(DataType.Q5_K, 20, 512)));
+      Rows x = data.rows(4, 512, 512);
+      Rows together = Rows.allocate(arena, 4, 20);
+      Rows single = Rows.allocate(arena, 4, 20);
+      vector.matmul(matrix, x, together, 4);
+      for (int token = 0; token < 4; token++) {
+        vector.matmul(matrix, x.from(token), single.from(token), 1);
+      }
+      assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void aTokensResultDoesNotDependOnItsNeighbours() {
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, 4);
+      Matrix matrix = vector.prepare(List.of(data.tensor(DataType.Q8_0, 20, 1056)));
+      Rows x = data.rows(64, 1056, 1056);
+      Rows all = Rows.allocate(arena, 64, 20);
+      Rows some = Rows.allocate(arena, 7, 20);
+      vector.matmul(matrix, x, all, 64);
+      vector.matmul(matrix, x.from(30), some, 7);
+      assertThat(some.data().mismatch(all.from(30).data().asSlice(0, some.data().byteSize())))
+          .isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void operandsThatDoNotFitAreRefused() {
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, 5);
+      for (Kernels kernels : List.of(reference, vector)) {
+        Matrix matrix = kernels.prepare(List.of(data.tensor(DataType.F32, 3, 8)));
+        Rows x = Rows.allocate(arena, 2, 8);
+        Rows y = Rows.allocate(arena, 2, 3);
+        assertThatThrownBy(() -> kernels.matmul(matrix, y, y, 2))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("the multiplicand has rows of 3 values where 8 are needed");
+        assertThatThrownBy(() -> kernels.matmul(matrix, x, y, 3))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("the multiplicand has 2 rows where 3 are needed");
+        assertThatThrownBy(() -> kernels.embed(matrix, new int[] {3}, 0, 1, x))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("token id 3 is not in the vocabulary of 3");
+        assertThatThrownBy(
+                () ->
+                    kernels.prepare(
+                        List.of(data.tensor(DataType.F32, 3, 8), data.tensor(DataType.F32, 3, 9))))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("can't be stacked");
+      }
+    }
+  }
+}
