@@ -46,9 +46,7 @@ public record LayerComparison(String name, double relativeError, double maxAbs) 
       }
       layers.add(
           new LayerComparison(
-              names.get(layer),
-              differences == 0 ? 0 : Math.sqrt(differences / squares),
-              largest));
+              names.get(layer), differences == 0 ? 0 : Math.sqrt(differences / squares), largest));
     }
     return layers;
   }

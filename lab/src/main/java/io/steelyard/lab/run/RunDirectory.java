@@ -41,7 +41,9 @@ public final class RunDirectory implements AutoCloseable {
    */
   public static RunDirectory create(Path parent, String title, Study study) {
     String name =
-        STAMP.format(LocalDateTime.now(ZoneId.systemDefault())) + "-" + title.replaceAll("[^A-Za-z0-9._-]+", "-");
+        STAMP.format(LocalDateTime.now(ZoneId.systemDefault()))
+            + "-"
+            + title.replaceAll("[^A-Za-z0-9._-]+", "-");
     try {
       Files.createDirectories(parent);
       Path path = parent.resolve(name);

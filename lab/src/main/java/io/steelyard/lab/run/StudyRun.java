@@ -57,7 +57,8 @@ public final class StudyRun {
   public Outcome run() throws WorkerException {
     Path scratch = scratch();
     try {
-      Workers workers = new Workers(study.model(), study.settings(), registry, directory::stderr, scratch);
+      Workers workers =
+          new Workers(study.model(), study.settings(), registry, directory::stderr, scratch);
       return run(workers);
     } finally {
       delete(scratch);

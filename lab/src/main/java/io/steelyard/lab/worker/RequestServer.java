@@ -130,8 +130,8 @@ final class RequestServer {
   }
 
   /**
-   * What the runtime has compiled so far, told from the second timed call on: asking for it the first
-   * time loads the management classes, which no cold start should pay for.
+   * What the runtime has compiled so far, told from the second timed call on: asking for it the
+   * first time loads the management classes, which no cold start should pay for.
    */
   private long compileNanos(String call) {
     boolean timed = call.equals("prefill") || call.equals("decode") || call.equals("forward");

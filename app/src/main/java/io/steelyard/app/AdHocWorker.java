@@ -1,0 +1,90 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.environment.Environment;
+import io.steelyard.lab.run.Workers;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.lab.worker.LoadReport;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.models.catalogue.ResolvedModel;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/** An engine with a model loaded, outside of any run: for one answer, not for a measurement. */
+final class AdHocWorker implements AutoCloseable {
+  private final Path folder;
+  private final WorkerProcess worker;
+  private final LoadReport loaded;
+
+  private AdHocWorker(Path folder, WorkerProcess worker, LoadReport loaded) {
+    this.folder = folder;
+    this.worker = worker;
+    this.loaded = loaded;
+  }
+
+  /**
+   * Starts an engine and loads a model.
+   *
+   * @param threads 0 for all processors
+   */
+  static AdHocWorker start(
+      EngineSpec engine, ResolvedModel model, int threads, int context, String kv)
+      throws IOException, WorkerException {
+    Path folder = Files.createTempDirectory("steelyard-");
+    Workers workers =
+        new Workers(
+            new Study.Model(
+                model.name(),
+                model.file().toString(),
+                model.sha256(),
+                model.random(),
+                Files.size(model.file())),
+            new Study.Settings(
+                threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
+                context,
+                kv,
+                true,
+                Environment.affinity()),
+            EngineRegistry.system(),
+            name -> folder.resolve("stderr.log"),
+            folder);
+    WorkerProcess worker = null;
+    try {
+      worker = workers.start("worker", engine.name());
+      return new AdHocWorker(folder, worker, workers.load(worker, engine.options()));
+    } catch (WorkerException | RuntimeException e) {
+      if (worker != null) {
+        worker.close();
+      }
+      delete(folder);
+      throw e;
+    }
+  }
+
+  WorkerProcess worker() {
+    return worker;
+  }
+
+  LoadReport loaded() {
+    return loaded;
+  }
+
+  @Override
+  public void close() throws IOException {
+    worker.close();
+    delete(folder);
+  }
+
+  private static void delete(Path folder) throws IOException {
+    try (Stream<Path> paths = Files.walk(folder)) {
+      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.study.Study;
+import io.steelyard.models.catalogue.ResolvedModel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+@Command(
+    name = "compare",
+    mixinStandardHelpOptions = true,
+    showDefaultValues = true,
+    description = {
+      "Says which engine is faster on one model, by how much and how surely.",
+      "",
+      "Proves first that all engines compute the same thing, then measures them in fresh processes"
+          + " in interleaved blocks. Ratios are turned so that above 1 is better."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard compare",
+      "  ./steelyard compare --quick --metrics decode --gen 128",
+      "  ./steelyard compare -e llamacpp -e llamacpp:flash=off --baseline llamacpp",
+      "  ./steelyard compare -e steelyard -e steelyard:label=again --quick",
+      "  ./steelyard compare --model synth:llama-135m --depth 4096 --budget 5m"
+    })
+final class CompareCommand implements Callable<Integer> {
+  @Spec CommandSpec spec;
+  @Mixin StudyOptions options;
+
+  @Option(
+      names = "--baseline",
+      paramLabel = "LABEL",
+      defaultValue = "",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
+      description = "the label that the others are compared with (default: llamacpp, or the first)")
+  String baseline;
+
+  @Option(
+      names = "--metrics",
+      split = ",",
+      paramLabel = "METRIC",
+      defaultValue = "prefill,decode,coldstart,load,memory",
+      description = "what to measure")
+  List<String> metrics;
+
+  @Option(
+      names = "--margin",
+      paramLabel = "SHARE",
+      defaultValue = "2%",
+      converter = Converters.Share.class,
+      description = "the change that matters")
+  double margin;
+
+  @Option(
+      names = "--allow",
+      split = ",",
+      paramLabel = "LINE",
+      description = "lines of the fairness sheet that may differ, such as 'context'")
+  List<String> allow = new ArrayList<>();
+
+  @Option(names = "--json", description = "print summary.json on stdout instead of the tables")
+  boolean json;
+
+  @Override
+  public Integer call() throws Exception {
+    for (String metric : metrics) {
+      if (!Study.METRICS.contains(metric)) {
+        throw new UsageException(
+            "--metrics " + metric + " is unknown: there are " + String.join(", ", Study.METRICS));
+      }
+    }
+    List<String> specs =
+        options.engines.isEmpty() ? List.of("steelyard", "llamacpp") : options.engines;
+    Console console = new Console();
+    Engines.prepare(specs, console);
+    ResolvedModel model = Models.resolve(options.model, console);
+    Study study =
+        options.study(CommandText.of(spec), model, specs, baseline, metrics, 1, margin, allow);
+    return new StudyConsole(console, json).begin(options.runs, "compare", study);
+  }
+}

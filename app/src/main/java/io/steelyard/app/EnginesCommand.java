@@ -1,0 +1,136 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.worker.Conformance;
+import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.lab.worker.Timeouts;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "engines",
+    mixinStandardHelpOptions = true,
+    description = "The engines that can be weighed: list, install, check.",
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard engines list",
+      "  ./steelyard engines install llamacpp",
+      "  ./steelyard engines check docs/examples/engine.py"
+    },
+    subcommands = {
+      EnginesCommand.ListEngines.class,
+      EnginesCommand.Install.class,
+      EnginesCommand.Check.class
+    })
+final class EnginesCommand {
+  private EnginesCommand() {}
+
+  @Command(
+      name = "list",
+      mixinStandardHelpOptions = true,
+      description = "Names the engines, their options and where they come from.",
+      footer = {"", "Example:", "  ./steelyard engines list"})
+  static final class ListEngines implements Callable<Integer> {
+    @Override
+    public Integer call() {
+      Console console = new Console();
+      EngineRegistry registry = EngineRegistry.system();
+      for (EngineRegistry.Entry entry : registry.entries()) {
+        console.result(
+            "%-12s %s (%s)".formatted(entry.name(), entry.description(), entry.origin()));
+        entry.options().forEach(option -> console.result("             " + option));
+      }
+      registry.problems().forEach(console::note);
+      return ExitCode.FINE;
+    }
+  }
+
+  @Command(
+      name = "install",
+      mixinStandardHelpOptions = true,
+      description = "Gets what an engine needs from outside, checked against pinned checksums.",
+      footer = {"", "Example:", "  ./steelyard engines install llamacpp"})
+  static final class Install implements Callable<Integer> {
+    @Parameters(paramLabel = "NAME", description = "the engine")
+    String name;
+
+    @Override
+    public Integer call() throws Exception {
+      Console console = new Console();
+      if (name.equals(Engines.LLAMACPP)) {
+        console.note(Engines.installLlamaCpp(console).message());
+        return ExitCode.FINE;
+      }
+      if (EngineRegistry.system().entries().stream().anyMatch(e -> e.name().equals(name))) {
+        console.note(name + " needs nothing from outside");
+        return ExitCode.FINE;
+      }
+      throw new UsageException("there is no engine '" + name + "': see './steelyard engines list'");
+    }
+  }
+
+  @Command(
+      name = "check",
+      mixinStandardHelpOptions = true,
+      showDefaultValues = true,
+      description = "Puts an engine through the conformance test of the worker protocol.",
+      footer = {
+        "",
+        "Examples:",
+        "  ./steelyard engines check steelyard",
+        "  ./steelyard engines check docs/examples/engine.py"
+      })
+  static final class Check implements Callable<Integer> {
+    @Parameters(
+        paramLabel = "NAME",
+        description = "an engine, with its options, or a program that speaks the worker protocol")
+    String engine;
+
+    @Option(
+        names = {"-m", "--model"},
+        paramLabel = "MODEL",
+        defaultValue = "default",
+        description = "the model to load")
+    String model;
+
+    @Override
+    public Integer call() throws Exception {
+      Console console = new Console();
+      Engines.prepare(List.of(engine), console);
+      Path file = Models.resolve(model, console).file();
+      EngineSpec spec = StudyOptions.parse(engine);
+      Path folder = Files.createTempDirectory("steelyard-check-");
+      List<Conformance.Check> checks =
+          Conformance.check(
+              EngineRegistry.system().command(spec),
+              spec,
+              Optional.of(file),
+              folder,
+              Timeouts.DEFAULT,
+              check ->
+                  console.result(
+                      "%-7s %s%s"
+                          .formatted(
+                              check.state().name().toLowerCase(Locale.ROOT),
+                              check.name(),
+                              check.detail().isEmpty() ? "" : ": " + check.detail())));
+      boolean passed = Conformance.passed(checks);
+      console.result("");
+      console.result(
+          engine
+              + (passed
+                  ? " conforms to the worker protocol"
+                  : " does not conform; what it wrote to stderr is in " + folder));
+      return passed ? ExitCode.FINE : ExitCode.FAILED;
+    }
+  }
+}

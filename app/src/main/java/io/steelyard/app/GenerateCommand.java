@@ -1,0 +1,216 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.worker.DecodeReport;
+import io.steelyard.lab.worker.DecodeRequest;
+import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.models.chat.ChatMessage;
+import io.steelyard.models.chat.ChatTemplate;
+import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.gguf.Metadata;
+import io.steelyard.models.tokenizer.StreamDecoder;
+import io.steelyard.models.tokenizer.Tokenizer;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "generate",
+    mixinStandardHelpOptions = true,
+    showDefaultValues = true,
+    description = "Runs a model: text in, text out, streamed as it is generated.",
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard generate \"Once upon a time\"",
+      "  ./steelyard generate --chat --temperature 0.7 \"What weighs more?\"",
+      "  ./steelyard generate -e llamacpp -n 32 \"Once upon a time\""
+    })
+final class GenerateCommand implements Callable<Integer> {
+  @Parameters(paramLabel = "PROMPT", description = "the text to go on from")
+  String prompt;
+
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "MODEL",
+      defaultValue = "default",
+      description = "a name of 'model list', a GGUF file, or synth:SHAPE[:TYPE[:SEED]]")
+  String model;
+
+  @Option(
+      names = {"-e", "--engine"},
+      paramLabel = "ENGINE",
+      defaultValue = "steelyard",
+      description = "the engine")
+  String engine;
+
+  @Option(
+      names = {"-n", "--tokens"},
+      paramLabel = "N",
+      defaultValue = "256",
+      description = "the most tokens to generate")
+  int tokens;
+
+  @Option(names = "--chat", description = "put the prompt into the model's chat template")
+  boolean chat;
+
+  @Option(
+      names = "--system",
+      paramLabel = "TEXT",
+      defaultValue = "",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
+      description = "a system message, with --chat")
+  String system;
+
+  @Option(
+      names = "--temperature",
+      paramLabel = "T",
+      defaultValue = "0",
+      description = "0 takes the most likely token")
+  float temperature;
+
+  @Option(
+      names = "--top-k",
+      paramLabel = "K",
+      defaultValue = "0",
+      description = "keep the K most likely tokens; 0 keeps all")
+  int topK;
+
+  @Option(
+      names = "--top-p",
+      paramLabel = "P",
+      defaultValue = "1",
+      description = "keep the most likely tokens up to this probability")
+  float topP;
+
+  @Option(
+      names = "--min-p",
+      paramLabel = "P",
+      defaultValue = "0",
+      description = "drop tokens below this share of the largest probability")
+  float minP;
+
+  @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the sampling")
+  long seed;
+
+  @Option(
+      names = {"-t", "--threads"},
+      paramLabel = "N",
+      defaultValue = "0",
+      description = "compute threads; 0: all processors")
+  int threads;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "TYPE",
+      defaultValue = "f16",
+      description = "type of the KV cache: f16 or f32")
+  String kv;
+
+  @Option(names = "--special", description = "parse control tokens written in the prompt")
+  boolean special;
+
+  @Override
+  public Integer call() throws Exception {
+    StudyOptions.between("--tokens", tokens, 1, 1 << 20);
+    StudyOptions.between("--threads", threads, 0, 1024);
+    if (!(temperature >= 0) || !(topP > 0 && topP <= 1) || !(minP >= 0 && minP < 1) || topK < 0) {
+      throw new UsageException(
+          "sampling needs --temperature ≥ 0, 0 < --top-p ≤ 1, 0 ≤ --min-p < 1 and --top-k ≥ 0");
+    }
+    Console console = new Console();
+    Engines.prepare(List.of(engine), console);
+    EngineSpec spec = StudyOptions.parse(engine);
+    ResolvedModel resolved = Models.resolve(model, console);
+    try (GgufFile file = GgufFile.open(resolved.file())) {
+      Tokenizer tokenizer = Tokenizer.of(file.metadata());
+      int[] ids = ids(tokenizer, file.metadata());
+      int context = ids.length + tokens;
+      Models.checkContext(resolved, context);
+      try (AdHocWorker worker = AdHocWorker.start(spec, resolved, threads, context, kv)) {
+        run(console, worker, tokenizer, ids);
+      }
+    }
+    return ExitCode.FINE;
+  }
+
+  private void run(Console console, AdHocWorker worker, Tokenizer tokenizer, int[] ids)
+      throws Exception {
+    PrintStream out = System.out;
+    StreamDecoder decoder = tokenizer.stream(false);
+    DecodeRequest request =
+        new DecodeRequest(
+            ids,
+            tokens,
+            new DecodeRequest.Sampling(temperature, topK, topP, minP, seed),
+            false,
+            true,
+            List.copyOf(tokenizer.endOfGeneration()));
+    DecodeReport report =
+        worker
+            .worker()
+            .decode(
+                request,
+                id -> {
+                  if (!tokenizer.endOfGeneration().contains(id)) {
+                    out.print(decoder.push(id));
+                    out.flush();
+                  }
+                })
+            .value();
+    out.println(decoder.flush());
+    int n = report.ids().length;
+    if (n > 0) {
+      console.note(
+          String.format(
+              Locale.ROOT,
+              "[%d prompt tokens, %d generated, %.1f tok/s]",
+              ids.length,
+              n,
+              n * 1e9 / report.nanos()[n - 1]));
+    }
+  }
+
+  private int[] ids(Tokenizer tokenizer, Metadata metadata) {
+    String text = chat ? templated(tokenizer, metadata) : prompt;
+    int[] ids = tokenizer.encode(text, chat || special);
+    boolean bos = tokenizer.addBos() && !startsWithBos(ids, tokenizer);
+    if (!bos && ids.length > 0) {
+      return ids;
+    }
+    if (tokenizer.bos().isEmpty()) {
+      throw new UsageException("the prompt is empty, and this model has no token to begin with");
+    }
+    int[] begun = new int[ids.length + 1];
+    begun[0] = tokenizer.bos().getAsInt();
+    System.arraycopy(ids, 0, begun, 1, ids.length);
+    return begun;
+  }
+
+  private static boolean startsWithBos(int[] ids, Tokenizer tokenizer) {
+    return ids.length > 0 && tokenizer.bos().isPresent() && ids[0] == tokenizer.bos().getAsInt();
+  }
+
+  private String templated(Tokenizer tokenizer, Metadata metadata) {
+    if (!metadata.has("tokenizer.chat_template")) {
+      throw new UsageException(
+          "this model carries no chat template: leave --chat out, or use a model made for chat");
+    }
+    List<ChatMessage> messages = new ArrayList<>();
+    if (!system.isEmpty()) {
+      messages.add(new ChatMessage("system", system));
+    }
+    messages.add(new ChatMessage("user", prompt));
+    return ChatTemplate.parse(metadata.string("tokenizer.chat_template"))
+        .render(
+            messages,
+            true,
+            tokenizer.bos().isPresent() ? tokenizer.piece(tokenizer.bos().getAsInt()) : "",
+            tokenizer.eos().isPresent() ? tokenizer.piece(tokenizer.eos().getAsInt()) : "");
+  }
+}

@@ -1,0 +1,89 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.run.RunException;
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.models.ModelException;
+import io.steelyard.reports.terminal.Terminal;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+
+/** The command line. Results go to stdout, everything else to stderr. */
+@Command(
+    name = "steelyard",
+    mixinStandardHelpOptions = true,
+    version = "steelyard 0.1.0",
+    description =
+        "Weighs language-model inference honestly: which engine is faster, by how much, how surely.",
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard compare                       two engines on a small real model",
+      "  ./steelyard compare --quick --json        the same in about a minute, as JSON",
+      "  ./steelyard generate --chat \"Why is the sky blue?\"",
+      "",
+      "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 regression, 4 inconclusive, 5 parity failure."
+    },
+    subcommands = {
+      CompareCommand.class,
+      BenchCommand.class,
+      ParityCommand.class,
+      GenerateCommand.class,
+      ModelCommand.class,
+      EnginesCommand.class,
+      ResumeCommand.class
+    })
+public final class Main {
+  private Main() {}
+
+  public static void main(String[] arguments) {
+    // Engines' names and texts are UTF-8 whatever the platform's own charset.
+    System.setOut(
+        new PrintStream(
+            new java.io.FileOutputStream(java.io.FileDescriptor.out),
+            true,
+            StandardCharsets.UTF_8));
+    System.exit(run(arguments));
+  }
+
+  /** Runs a command line and gives its exit code. */
+  static int run(String... arguments) {
+    CommandLine line = new CommandLine(new Main());
+    line.setCaseInsensitiveEnumValuesAllowed(true);
+    line.setUsageHelpAutoWidth(true);
+    line.setColorScheme(
+        CommandLine.Help.defaultColorScheme(Terminal.out().style().colour() ? Ansi.ON : Ansi.OFF));
+    line.setExecutionExceptionHandler(
+        (failure, command, parsed) -> {
+          System.err.println("steelyard: " + message(failure));
+          return failure instanceof UsageException ? ExitCode.USAGE : ExitCode.FAILED;
+        });
+    line.setParameterExceptionHandler(
+        (failure, rest) -> {
+          System.err.println("steelyard: " + failure.getMessage());
+          System.err.println(
+              "  See '" + failure.getCommandLine().getCommandSpec().qualifiedName() + " --help'.");
+          return ExitCode.USAGE;
+        });
+    return line.execute(arguments);
+  }
+
+  private static String message(Exception failure) {
+    return switch (failure) {
+      case ModelException e -> e.getMessage();
+      case RunException e -> e.getMessage();
+      case EngineException e -> e.getMessage();
+      case WorkerException e -> e.getMessage();
+      case UsageException e -> e.getMessage();
+      default -> {
+        // A fault of Steelyard itself: whoever reports it needs the trace.
+        failure.printStackTrace();
+        yield "unexpected failure: " + failure;
+      }
+    };
+  }
+}

@@ -1,0 +1,28 @@
+package io.steelyard.app;
+
+import picocli.CommandLine.Command;
+
+@Command(
+    name = "model",
+    mixinStandardHelpOptions = true,
+    description = "Models: get, list, look into, make, tokenize with, compute logits of.",
+    synopsisSubcommandLabel = "COMMAND",
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard model pull default",
+      "  ./steelyard model inspect default",
+      "  ./steelyard model synth --shape llama-1b --type Q8_0 --out llama-1b.gguf",
+      "  echo '\"Hello world\"' | ./steelyard model tokenize default"
+    },
+    subcommands = {
+      ModelPullCommand.class,
+      ModelListCommand.class,
+      ModelInspectCommand.class,
+      ModelSynthCommand.class,
+      ModelTokenizeCommand.class,
+      ModelLogitsCommand.class
+    })
+final class ModelCommand {
+  private ModelCommand() {}
+}

@@ -1,0 +1,33 @@
+package io.steelyard.app;
+
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "pull",
+    mixinStandardHelpOptions = true,
+    description = "Gets a model into the cache, checked against its checksum, and prints its path.",
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard model pull default",
+      "  ./steelyard model pull default --force"
+    })
+final class ModelPullCommand implements Callable<Integer> {
+  @Parameters(
+      paramLabel = "NAME",
+      description = "a name of 'model list', or synth:SHAPE[:TYPE[:SEED]]")
+  String name;
+
+  @Option(names = "--force", description = "get it again even if it is there")
+  boolean force;
+
+  @Override
+  public Integer call() {
+    Console console = new Console();
+    console.result(Models.pull(name, force, console).file().toString());
+    return ExitCode.FINE;
+  }
+}

@@ -1,0 +1,58 @@
+package io.steelyard.app;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.models.synth.Shape;
+import io.steelyard.models.synth.Synth;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "synth",
+    mixinStandardHelpOptions = true,
+    showDefaultValues = true,
+    description = {
+      "Writes a model of a known shape with seeded random weights, as a GGUF file.",
+      "",
+      "Speed and memory are those of the real shape; the text is noise."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard model synth --shape llama-1b --type Q8_0 --out llama-1b.gguf",
+      "  ./steelyard model synth --shape llama-135m --type F16 --seed 7 --out small.gguf"
+    })
+final class ModelSynthCommand implements Callable<Integer> {
+  @Option(
+      names = "--shape",
+      paramLabel = "SHAPE",
+      required = true,
+      description = "llama-135m, llama-1b or qwen2-7b")
+  String shape;
+
+  @Option(
+      names = "--type",
+      paramLabel = "TYPE",
+      defaultValue = "Q8_0",
+      description = "F16, BF16, Q8_0 or Q4_0")
+  String type;
+
+  @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the weights")
+  long seed;
+
+  @Option(names = "--out", paramLabel = "FILE", required = true, description = "where to write it")
+  Path out;
+
+  @Override
+  public Integer call() {
+    Console console = new Console();
+    Shape of = Synth.shapeOf(shape);
+    DataType as = Synth.typeOf(type);
+    try (BytesBar bar = new BytesBar(console, "writing " + out.getFileName())) {
+      Synth.write(of, as, seed, out, bar);
+    }
+    console.result(out.toString());
+    return ExitCode.FINE;
+  }
+}

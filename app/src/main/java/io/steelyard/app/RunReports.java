@@ -1,0 +1,115 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.metric.Metric;
+import io.steelyard.lab.run.Blocks;
+import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.run.ForkRecord;
+import io.steelyard.lab.run.RunDirectory;
+import io.steelyard.lab.run.RunException;
+import io.steelyard.lab.run.StudyRun;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.reports.MarkdownReport;
+import io.steelyard.reports.ReportInput;
+import io.steelyard.reports.Series;
+import io.steelyard.stats.Sample;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Turns a run's records into what `reports` renders, and writes the report into its directory. */
+final class RunReports {
+  private final RunDirectory directory;
+  private final StudyRun.Outcome outcome;
+  private final Study study;
+
+  RunReports(RunDirectory directory, StudyRun.Outcome outcome) {
+    this.directory = directory;
+    this.outcome = outcome;
+    this.study = directory.plan();
+  }
+
+  /** Writes report.md and its plots. */
+  void write(Console console) {
+    Map<String, String> formulas = new LinkedHashMap<>();
+    Metric.of(study).forEach(metric -> formulas.put(metric.name(), metric.formula()));
+    ReportInput input =
+        new ReportInput(
+            outcome.summary(),
+            study.command(),
+            environment(),
+            series(),
+            study.design().margin(),
+            formulas,
+            notes());
+    try {
+      MarkdownReport.write(directory.path(), input).problems().forEach(console::note);
+    } catch (IOException e) {
+      throw new RunException(
+          "can't write the report into " + directory.path() + ": " + e.getMessage(), e);
+    }
+  }
+
+  @SuppressWarnings("unchecked") // JSON objects are maps from text
+  private Map<String, Object> environment() {
+    return directory.read("environment.json", Map.class);
+  }
+
+  private List<String> notes() {
+    List<String> notes = new ArrayList<>();
+    if (study.model().random()) {
+      notes.add(
+          "The weights are random: speed and memory are those of the shape, the text is noise.");
+    }
+    if (outcome.blocks().all().size() < study.design().forks()) {
+      notes.add(
+          "The budget ended the run after %d of %d blocks."
+              .formatted(outcome.blocks().all().size(), study.design().forks()));
+    }
+    return notes;
+  }
+
+  private List<Series> series() {
+    List<Series> series = new ArrayList<>();
+    for (Metric metric : Metric.of(study)) {
+      for (String label : study.engines().keySet()) {
+        Cell cell = new Cell(label, metric.workload());
+        List<Series.Block> blocks = new ArrayList<>();
+        for (Blocks.Block block : outcome.blocks().all()) {
+          ForkRecord fork = block.forks().get(cell.id());
+          if (fork != null && fork.sound()) {
+            blocks.add(
+                new Series.Block(
+                    block.number(), block.disturbed(), warmUp(metric, fork), trials(metric, fork)));
+          }
+        }
+        series.add(new Series(label, metric.name(), metric.unit(), blocks));
+      }
+    }
+    return series;
+  }
+
+  private static List<Double> trials(Metric metric, ForkRecord fork) {
+    return boxed(metric.sample(List.of(fork)));
+  }
+
+  /** The warm-up calls in the metric's unit; none where the process is the trial. */
+  private static List<Double> warmUp(Metric metric, ForkRecord fork) {
+    if (fork.calls(Role.TRIAL).isEmpty()) {
+      return List.of();
+    }
+    ForkRecord asTrials =
+        new ForkRecord(
+            fork.start(),
+            fork.calls(Role.WARM_UP).stream().map(call -> call.as(Role.TRIAL)).toList(),
+            fork.end());
+    return boxed(metric.sample(List.of(asTrials)));
+  }
+
+  private static List<Double> boxed(Sample sample) {
+    return Arrays.stream(sample.allTrials()).boxed().toList();
+  }
+}

@@ -1,0 +1,258 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.environment.Environment;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.models.catalogue.ResolvedModel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Option;
+
+/** What `compare` and `bench` have in common: the model, the settings, how much is measured. */
+final class StudyOptions {
+  /** Contexts are rounded up to this, so that a token more or less changes nothing else. */
+  private static final int CONTEXT_STEP = 256;
+
+  private static final int MOST_THREADS = 1024;
+
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "MODEL",
+      defaultValue = "default",
+      description = "a name of 'model list', a GGUF file, or synth:SHAPE[:TYPE[:SEED]]")
+  String model;
+
+  @Option(
+      names = {"-e", "--engine"},
+      paramLabel = "ENGINE",
+      description =
+          "name[:key=value,…] of an engine of 'engines list', or a program that speaks the worker"
+              + " protocol; repeatable")
+  List<String> engines = new ArrayList<>();
+
+  @Option(names = "--prompt", paramLabel = "N", defaultValue = "512", description = "prompt tokens")
+  int prompt;
+
+  @Option(names = "--gen", paramLabel = "N", defaultValue = "64", description = "generated tokens")
+  int generate;
+
+  @Option(
+      names = "--depth",
+      paramLabel = "N",
+      defaultValue = "0",
+      description = "tokens in the KV cache before the clock starts")
+  int depth;
+
+  @Option(
+      names = "--context",
+      paramLabel = "N",
+      description = "tokens that the KV cache holds (default: what the workloads need)")
+  Integer context;
+
+  @Option(
+      names = {"-t", "--threads"},
+      paramLabel = "N",
+      description = "compute threads (default: all processors)")
+  Integer threads;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "TYPE",
+      defaultValue = "auto",
+      description = "type of the KV cache: f16, f32 or auto (f16, but f32 for F32 weights)")
+  String kv;
+
+  @Option(
+      names = "--flash",
+      negatable = true,
+      defaultValue = "true",
+      fallbackValue = "true",
+      description = "flash attention where an engine has the choice (default: on)")
+  boolean flash;
+
+  @Option(
+      names = "--budget",
+      paramLabel = "TIME",
+      converter = Converters.Seconds.class,
+      description =
+          "no new block starts after this time of measuring, once there are three (default: 3m)")
+  Double budget;
+
+  @Option(
+      names = "--forks",
+      paramLabel = "N",
+      description = "blocks, each with one fresh process a cell (default: 5)")
+  Integer forks;
+
+  @Option(
+      names = "--trials",
+      paramLabel = "N",
+      defaultValue = "3",
+      description = "timed calls a process")
+  int trials;
+
+  @Option(names = "--quick", description = "three blocks, short warm-up, a budget of one minute")
+  boolean quick;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      defaultValue = "20251127",
+      description = "of the order of cells and of all resampling")
+  long seed;
+
+  @Option(
+      names = "--runs",
+      paramLabel = "DIR",
+      defaultValue = "runs",
+      description = "where run directories lie")
+  Path runs;
+
+  /** Builds the study and checks that it makes sense. */
+  Study study(
+      String command,
+      ResolvedModel resolved,
+      List<String> specs,
+      String baseline,
+      List<String> metrics,
+      int batch,
+      double margin,
+      List<String> allowed) {
+    check();
+    Map<String, Study.Engine> labelled = engines(specs);
+    String against = baseline(baseline, labelled);
+    Study.Shape shape = new Study.Shape(prompt, generate, depth, batch);
+    Study draft =
+        new Study(
+            command,
+            new Study.Model(
+                resolved.name(),
+                resolved.file().toString(),
+                resolved.sha256(),
+                resolved.random(),
+                size(resolved.file())),
+            labelled,
+            against,
+            metrics,
+            shape,
+            new Study.Settings(1, 1, kv, flash, ""),
+            design(margin),
+            allowed);
+    int needed = draft.workloads().stream().mapToInt(Workload::context).max().orElseThrow();
+    int rounded = (Math.max(needed, CONTEXT_STEP) + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
+    if (context != null && context < needed) {
+      throw new UsageException(
+          "--context "
+              + context
+              + " is too short: these workloads need "
+              + needed
+              + " tokens; leave it out or shorten --prompt, --gen or --depth");
+    }
+    Study.Settings settings =
+        new Study.Settings(
+            threads == null ? Runtime.getRuntime().availableProcessors() : threads,
+            context == null ? rounded : context,
+            kv.equals("auto") ? Models.defaultKv(resolved) : kv,
+            flash,
+            Environment.affinity());
+    Models.checkContext(resolved, needed);
+    return new Study(
+        command,
+        draft.model(),
+        labelled,
+        against,
+        metrics,
+        shape,
+        settings,
+        draft.design(),
+        allowed);
+  }
+
+  private Study.Design design(double margin) {
+    return quick
+        ? new Study.Design(
+            forks == null ? 3 : forks, trials, 6, 5, budget == null ? 60 : budget, margin, seed)
+        : new Study.Design(
+            forks == null ? 5 : forks, trials, 12, 15, budget == null ? 180 : budget, margin, seed);
+  }
+
+  private void check() {
+    between("--prompt", prompt, 1, 1 << 20);
+    between("--gen", generate, 1, 1 << 20);
+    between("--depth", depth, 0, 1 << 20);
+    between("--trials", trials, 1, 1000);
+    if (forks != null) {
+      between("--forks", forks, 1, 1000);
+    }
+    if (threads != null) {
+      between("--threads", threads, 1, MOST_THREADS);
+    }
+    if (!List.of("auto", "f16", "f32").contains(kv)) {
+      throw new UsageException("--kv " + kv + " is none of f16, f32 and auto");
+    }
+  }
+
+  static void between(String option, long value, long least, long most) {
+    if (value < least || value > most) {
+      throw new UsageException(
+          option + " " + value + " is out of range: it takes " + least + " to " + most);
+    }
+  }
+
+  private static Map<String, Study.Engine> engines(List<String> specs) {
+    Map<String, Study.Engine> labelled = new LinkedHashMap<>();
+    for (String text : specs) {
+      EngineSpec spec = parse(text);
+      if (labelled.containsKey(spec.label())) {
+        throw new UsageException(
+            "two engines have the label '"
+                + spec.label()
+                + "': give one of them another, such as --engine "
+                + text
+                + (text.contains(":") ? "," : ":")
+                + "label=again");
+      }
+      labelled.put(spec.label(), new Study.Engine(text, spec.name(), spec.options()));
+    }
+    return labelled;
+  }
+
+  static EngineSpec parse(String text) {
+    try {
+      return EngineSpec.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException(e.getMessage());
+    }
+  }
+
+  /** The baseline named, or the engine of that name, or llama.cpp, or the first. */
+  private static String baseline(String asked, Map<String, Study.Engine> engines) {
+    if (asked == null) {
+      return "";
+    }
+    if (!asked.isEmpty()) {
+      if (!engines.containsKey(asked)) {
+        throw new UsageException(
+            "--baseline "
+                + asked
+                + " is none of the labels "
+                + String.join(", ", engines.keySet()));
+      }
+      return asked;
+    }
+    return engines.containsKey("llamacpp") ? "llamacpp" : engines.keySet().iterator().next();
+  }
+
+  private static long size(Path file) {
+    try {
+      return Files.size(file);
+    } catch (java.io.IOException e) {
+      throw new UsageException("can't read " + file + ": " + e.getMessage());
+    }
+  }
+}
