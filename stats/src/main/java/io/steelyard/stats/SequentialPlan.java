@@ -11,7 +11,7 @@ package io.steelyard.stats;
  * rate function", Biometrika 74 (1987). The intervals are repeated confidence intervals (Jennison
  * and Turnbull, "Group Sequential Methods" (2000), chapter 9): they hold together at all looks,
  * whatever made the lab stop. For normal block values the levels are exact, not borrowed from the
- * normal limit, which at three blocks would be wrong; see {@link StudentPaths}.
+ * normal limit, which at three blocks would be wrong; see {@code StudentPaths}.
  */
 public final class SequentialPlan {
 
@@ -44,7 +44,7 @@ public final class SequentialPlan {
    * A plan of looks after every block from the first look to the last.
    *
    * @param firstLook blocks at the first look, at least two
-   * @param lastLook blocks at the last look, at most 1000
+   * @param lastLook blocks at the last look, at most {@value #MOST_LOOKS}
    * @param level the level at which the intervals of all looks hold together
    */
   public static SequentialPlan of(int firstLook, int lastLook, double level) {
