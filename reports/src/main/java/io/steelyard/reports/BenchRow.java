@@ -13,7 +13,8 @@ import java.util.Optional;
  * @param label the engine's label
  * @param buildCommit commit of this build, shortened
  * @param cpuInfo the processor's name
- * @param backend where the engine computed, such as {@code CPU}
+ * @param backend what computed, such as {@code CPU} or {@code steelyard vector}; llama-bench's
+ *     readers tell engines apart by it
  * @param modelFilename path of the model
  * @param modelType architecture, size and precision in words, such as {@code llama 135M Q4_1}
  * @param modelSize bytes of its tensors

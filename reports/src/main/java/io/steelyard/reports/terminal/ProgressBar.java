@@ -22,10 +22,20 @@ public final class ProgressBar implements AutoCloseable {
     }
   }
 
+  private static final long SECOND = 1_000_000_000L;
   private static final long REDRAW_NANOS = 100_000_000L;
   private static final long LOG_NANOS = 5_000_000_000L;
-  private static final int BAR_COLUMNS = 24;
-  private static final int SHORTEST_BAR = 8;
+
+  /** From so many columns on there is room for a bar, and for a long one. */
+  private static final int NARROW = 72;
+
+  private static final int WIDE = 110;
+  private static final int NARROW_BAR = 10;
+  private static final int WIDE_BAR = 24;
+
+  /** Columns that percent, amounts, rate and time left take at most. */
+  private static final int FIGURES = 52;
+
   private static final int SHORTEST_NAME = 12;
   private static final String CLEAR_LINE = "\r\u001b[K";
 
@@ -133,13 +143,13 @@ public final class ProgressBar implements AutoCloseable {
       return;
     }
     Style style = terminal.style();
-    String figures = withDetail(" " + amount() + pace(lastShown - start));
-    // The last column stays free: some terminals wrap as soon as it is filled.
+    // The last column stays free: some terminals wrap as soon as it is filled. What stands before
+    // the figures has its room by the terminal alone, so that nothing jumps while they change.
     int room = style.width() - 1;
-    int free = room - DisplayWidth.of(figures);
-    String bar = bar(Math.min(BAR_COLUMNS, free - DisplayWidth.of(what) - 1));
-    String name = DisplayWidth.shorten(what, Math.max(SHORTEST_NAME, free - DisplayWidth.of(bar)));
-    String text = style.adapt(name + bar + figures);
+    String bar = bar(style.width() < WIDE ? NARROW_BAR : WIDE_BAR);
+    int forName = Math.max(SHORTEST_NAME, room - DisplayWidth.of(bar) - FIGURES);
+    String figures = " " + amount() + pace(lastShown - start);
+    String text = style.adapt(withDetail(DisplayWidth.shorten(what, forName) + bar + figures));
     terminal.stream().print(CLEAR_LINE + DisplayWidth.head(text, room));
     terminal.stream().flush();
     drawn = true;
@@ -166,7 +176,7 @@ public final class ProgressBar implements AutoCloseable {
   }
 
   private String bar(int columns) {
-    if (total <= 0 || columns < SHORTEST_BAR) {
+    if (total <= 0 || terminal.style().width() < NARROW) {
       return "";
     }
     boolean unicode = terminal.style().unicode();
@@ -193,8 +203,10 @@ public final class ProgressBar implements AutoCloseable {
     double perNanosecond = (double) fresh / elapsed;
     String rate =
         unit == Unit.BYTES ? ", " + Format.bytes((long) (perNanosecond * 1e9)) + "/s" : "";
-    return total > done
-        ? rate + ", " + Format.duration((long) ((total - done) / perNanosecond)) + " left"
-        : rate;
+    if (total <= done) {
+      return rate;
+    }
+    long left = (long) ((total - done) / perNanosecond);
+    return rate + ", " + (left < SECOND ? "< 1 s" : Format.duration(left)) + " left";
   }
 }

@@ -27,8 +27,7 @@ class ProgressBarTest {
     assertThat(text()).doesNotContain("\n").endsWith("\r\u001b[K");
     assertThat(frames())
         .last()
-        .isEqualTo(
-            "downloading ████░░░░░░░░░░░░░░░ 25 % (25.0 MB of 100 MB), 25.0 MB/s, 3.0 s left");
+        .isEqualTo("downloading ██░░░░░░░░ 25 % (25.0 MB of 100 MB), 25.0 MB/s, 3.0 s left");
   }
 
   @Test
