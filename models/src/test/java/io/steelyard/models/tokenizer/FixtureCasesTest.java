@@ -26,7 +26,7 @@ class FixtureCasesTest {
         String name = vocabulary.getFileName().toString().replaceAll("ggml-vocab-|\\.gguf", "");
         Tokenizer tokenizer = Cases.tokenizer(vocabulary);
         for (JsonNode node : Cases.file(vocabulary.resolveSibling(name + ".cases.json"))) {
-          tests.add(Cases.test(name + ": " + node.get("text").asString(), tokenizer, node));
+          tests.add(Cases.test(name, tokenizer, node));
         }
       }
     }
