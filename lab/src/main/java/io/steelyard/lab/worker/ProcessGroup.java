@@ -46,8 +46,8 @@ final class ProcessGroup {
   private static final Map<String, Optional<String>> TOOLS = new ConcurrentHashMap<>();
 
   /**
-   * Asks the kernel to kill the worker when its coordinator dies. Empty where the tool is missing or
-   * too old to: there, a worker still sees the end of its standard input.
+   * Asks the kernel to kill the worker when its coordinator dies. Empty where the tool is missing
+   * or too old to: there, a worker still sees the end of its standard input.
    */
   private static final List<String> DEATH_SIGNAL = deathSignal();
 
