@@ -1,5 +1,6 @@
 package io.steelyard.engines.nothing;
 
+import io.steelyard.lab.worker.Affinity;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.Engine;
@@ -50,7 +51,7 @@ final class NullEngine implements Engine {
             request.kv(),
             "none",
             request.threads(),
-            "",
+            Affinity.current(),
             request.context(),
             request.context(),
             request.flashAttention(),

@@ -119,7 +119,7 @@ public final class EngineRegistry {
     return "there is no engine '"
         + name
         + "'"
-        + (near.isEmpty() ? "" : "; did you mean " + String.join(" or ", near) + "?")
+        + (near.isEmpty() ? "." : "; did you mean " + String.join(" or ", near) + "?")
         + " Known are "
         + String.join(", ", entries.keySet())
         + "; a program that speaks the protocol is given by its path";

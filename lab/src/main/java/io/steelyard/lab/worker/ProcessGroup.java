@@ -45,6 +45,12 @@ final class ProcessGroup {
   /** Programs looked up once. */
   private static final Map<String, Optional<String>> TOOLS = new ConcurrentHashMap<>();
 
+  /**
+   * Asks the kernel to kill the worker when its coordinator dies. Empty where the tool is missing
+   * or too old to: there, a worker still sees the end of its standard input.
+   */
+  private static final List<String> DEATH_SIGNAL = deathSignal();
+
   private final Process process;
   private final long startedNanos;
   private final Path stderrFile;
@@ -66,9 +72,7 @@ final class ProcessGroup {
     }
     List<String> line = new ArrayList<>();
     line.add(tool("setsid", "starts each worker in a process group of its own"));
-    // Asks the kernel to kill the worker when its coordinator dies. Where there is no such tool, a
-    // worker still sees the end of its standard input.
-    findTool("setpriv").ifPresent(setpriv -> line.addAll(List.of(setpriv, "--pdeathsig", "KILL")));
+    line.addAll(DEATH_SIGNAL);
     if (!command.cpus().isEmpty()) {
       line.add(tool("taskset", "keeps a worker to processors " + command.cpus()));
       line.add("-c");
@@ -180,6 +184,29 @@ final class ProcessGroup {
           : "\nThe end of " + stderrFile + ":\n" + text.indent(2).stripTrailing();
     } catch (IOException e) {
       return "\n(" + stderrFile + " can't be read: " + e.getMessage() + ")";
+    }
+  }
+
+  private static List<String> deathSignal() {
+    Optional<String> setpriv = findTool("setpriv");
+    if (setpriv.isEmpty()) {
+      return List.of();
+    }
+    List<String> prefix = List.of(setpriv.get(), "--pdeathsig", "KILL");
+    List<String> trial = new ArrayList<>(prefix);
+    trial.add("true");
+    try {
+      Process process =
+          new ProcessBuilder(trial)
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      return process.waitFor() == 0 ? prefix : List.of();
+    } catch (IOException e) {
+      return List.of();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return List.of();
     }
   }
 

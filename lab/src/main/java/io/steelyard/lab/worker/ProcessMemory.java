@@ -24,6 +24,11 @@ public record ProcessMemory(long resident, long peak, long proportional) {
     return new ProcessMemory(resident, peak, proportional);
   }
 
+  /** The resident set alone. */
+  static long resident(long pid) throws IOException {
+    return kilobytes(read(pid, "status"), "VmRSS:");
+  }
+
   /** Makes the kernel forget the peak, so that the next one is of what follows. */
   public static void resetPeak(long pid) throws IOException {
     Files.writeString(file(pid, "clear_refs"), "5");

@@ -75,6 +75,8 @@ final class RequestServer {
                   + "): use a smaller context, or give the worker more");
     } catch (UncheckedIOException e) {
       throw e.getCause();
+    } catch (IOException e) {
+      answer = Wire.refusal(id, Kind.FAILED, "the rows of '" + call + "' can't be written: " + e);
     } catch (Throwable e) {
       complain(call, e);
       answer = Wire.refusal(id, Kind.FAILED, describe(call, e));

@@ -1,8 +1,6 @@
 package io.steelyard.lab.worker;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -42,13 +40,9 @@ public final class ResidentSampler implements AutoCloseable {
   }
 
   private void run() {
-    // Second field: resident pages.
-    Path statm = Path.of("/proc", Long.toString(pid), "statm");
-    long page = 4096;
     try {
       while (true) {
-        long pages = Long.parseLong(Files.readString(statm).split(" ", -1)[1]);
-        add(pages * page);
+        add(ProcessMemory.resident(pid));
         TimeUnit.MILLISECONDS.sleep(intervalMillis);
       }
     } catch (IOException e) {

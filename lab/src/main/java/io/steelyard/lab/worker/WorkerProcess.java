@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -30,6 +31,7 @@ public final class WorkerProcess implements AutoCloseable {
   private final WorkerChannel channel;
   private final Timeouts timeouts;
   private final Path scratch;
+  private final AtomicLong files = new AtomicLong();
   private final ReentrantLock calling = new ReentrantLock();
   private EngineInfo info;
   private long readyNanos;
@@ -130,8 +132,7 @@ public final class WorkerProcess implements AutoCloseable {
   /** See {@link Engine#logits}. The caller closes the rows. */
   public Timed<FloatRows> logits(int[] ids) throws WorkerException {
     Path file = scratchFile("logits");
-    Timed<LogitsReport> reply =
-        call("logits", new RowsRequest(ids, file.toString()), LogitsReport.class);
+    Timed<LogitsReport> reply = callForRows("logits", ids, file, LogitsReport.class);
     LogitsReport report = reply.value();
     if (report.rows() != ids.length) {
       throw channel.garbage(
@@ -152,8 +153,7 @@ public final class WorkerProcess implements AutoCloseable {
   /** See {@link Engine#layers}. */
   public Timed<Layers> layers(int[] ids) throws WorkerException {
     Path file = scratchFile("layers");
-    Timed<LayersFileReport> reply =
-        call("layers", new RowsRequest(ids, file.toString()), LayersFileReport.class);
+    Timed<LayersFileReport> reply = callForRows("layers", ids, file, LayersFileReport.class);
     LayersFileReport report = reply.value();
     if (report.rows() != ids.length) {
       throw channel.garbage(
@@ -305,7 +305,22 @@ public final class WorkerProcess implements AutoCloseable {
   }
 
   private Path scratchFile(String call) {
-    return scratch.resolve(call + "-" + (lastId + 1) + ".f32");
+    return scratch.resolve(call + "-" + files.incrementAndGet() + ".f32");
+  }
+
+  private <R extends Record> Timed<R> callForRows(
+      String call, int[] ids, Path file, Class<R> result) throws WorkerException {
+    try {
+      return call(call, new RowsRequest(ids, file.toString()), result);
+    } catch (WorkerException e) {
+      // Half-written rows are of no use, and may be what fills the disk.
+      try {
+        Files.deleteIfExists(file);
+      } catch (IOException unclean) {
+        e.addSuppressed(unclean);
+      }
+      throw e;
+    }
   }
 
   private FloatRows map(String call, Path file, long rows, int width) throws WorkerException {

@@ -118,7 +118,7 @@ class ProtocolFuzzTest {
 
   private static List<byte[]> answers() {
     List<byte[]> lines = new ArrayList<>();
-    WireTest.Messages.REPORTS.forEach(report -> lines.add(Wire.ok(1, report)));
+    WireTest.Messages.REPORTS.forEach(report -> lines.add(Wire.ok(1, report, 5)));
     lines.add(Wire.refusal(1, EngineException.Kind.FAILED, "something"));
     lines.add(Wire.token(1, 5));
     return lines;

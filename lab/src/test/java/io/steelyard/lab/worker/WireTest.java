@@ -32,7 +32,7 @@ class WireTest {
   @Test
   void everyReportReadsBackAsItWasWritten() throws WireException {
     for (Record record : Messages.REPORTS) {
-      Answer answer = Wire.parseAnswer(Wire.ok(9, record));
+      Answer answer = Wire.parseAnswer(Wire.ok(9, record, 0));
       assertThat(answer).isInstanceOf(Answer.Ok.class);
       Record back = RecordCodec.read(record.getClass(), ((Answer.Ok) answer).result(), "call");
       assertThat(back).usingRecursiveComparison().isEqualTo(record);
@@ -47,12 +47,22 @@ class WireTest {
             "{\"id\":3,\"call\":\"decode\",\"ids\":[5,6],\"tokens\":2,\"sampling\":"
                 + "{\"temperature\":0.0,\"top_k\":0,\"top_p\":1.0,\"min_p\":0.0,\"seed\":0},"
                 + "\"margins\":true,\"stream\":false,\"stop\":[]}\n");
-    assertThat(text(Wire.ok(4, new PrefillReport(12, 5))))
+    assertThat(text(Wire.ok(4, new PrefillReport(12, 5), 0)))
         .isEqualTo("{\"id\":4,\"ok\":{\"nanos\":12,\"argmax\":5}}\n");
     assertThat(text(Wire.refusal(5, EngineException.Kind.BAD_REQUEST, "a \"word\"\nand more")))
         .isEqualTo(
             "{\"id\":5,\"error\":{\"kind\":\"bad-request\",\"message\":\"a \\\"word\\\"\\nand more\"}}\n");
     assertThat(text(Wire.token(6, 11))).isEqualTo("{\"id\":6,\"event\":{\"token\":11}}\n");
+  }
+
+  @Test
+  void theTimeOfCompilationStandsBesideTheResultOrNotAtAll() throws WireException {
+    byte[] line = Wire.ok(4, new PrefillReport(12, 5), 77);
+    assertThat(text(line))
+        .isEqualTo("{\"id\":4,\"ok\":{\"nanos\":12,\"argmax\":5},\"compile_nanos\":77}\n");
+    assertThat(((Answer.Ok) Wire.parseAnswer(line)).compileNanos()).isEqualTo(77);
+    byte[] without = Wire.ok(4, new PrefillReport(12, 5), 0);
+    assertThat(((Answer.Ok) Wire.parseAnswer(without)).compileNanos()).isZero();
   }
 
   @Test
@@ -124,7 +134,7 @@ class WireTest {
   @Test
   void aMeasuredNumberThatIsNotFiniteIsNotWritten() {
     assertThatThrownBy(
-            () -> Wire.ok(1, new DecodeReport(IDS, new long[3], new float[] {0, Float.NaN, 0})))
+            () -> Wire.ok(1, new DecodeReport(IDS, new long[3], new float[] {0, Float.NaN, 0}), 0))
         .hasMessageContaining("'margins' holds NaN");
   }
 

@@ -201,6 +201,7 @@ class WorkerProcessTest {
     try (WorkerProcess worker = start("0")) {
       assertThat(Files.readString(Path.of("/proc", Long.toString(worker.pid()), "status")))
           .containsPattern("Cpus_allowed_list:\\s+0\n");
+      assertThat(Affinity.current()).matches("\\d+([-,]\\d+)*");
     }
   }
 
