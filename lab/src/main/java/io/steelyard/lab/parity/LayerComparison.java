@@ -41,7 +41,7 @@ public record LayerComparison(String name, double relativeError, double maxAbs) 
           double difference = Math.abs((double) a[i] - b[i]);
           squares += (double) a[i] * a[i];
           differences += difference * difference;
-          largest = difference <= largest ? largest : difference; // NaN is kept
+          largest = Math.max(largest, difference); // NaN stays
         }
       }
       layers.add(

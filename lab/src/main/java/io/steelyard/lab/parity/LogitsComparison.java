@@ -29,7 +29,10 @@ public record LogitsComparison(
     return new Tally(vocabulary);
   }
 
-  /** Sums over positions; a logit that is not a number makes every figure infinite. */
+  /**
+   * Sums over positions. A position with a logit that is not finite agrees in nothing: it makes the
+   * mean and the largest difference infinite.
+   */
   public static final class Tally {
     private final int vocabulary;
     private final double[] p;

@@ -29,6 +29,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import tools.jackson.core.JacksonException;
 
 /**
  * What every engine is held against: Steelyard's own reference tier, scalar with double
@@ -112,7 +113,11 @@ public record Oracle(Path directory, Results results) {
                       "texts" + Texts.VERSION));
       Path file = directory.resolve("oracle.json");
       if (Files.exists(file)) {
-        return new Oracle(directory, Json.read(Files.readString(file), Results.class));
+        try {
+          return new Oracle(directory, Json.read(Files.readString(file), Results.class));
+        } catch (JacksonException e) {
+          delete(directory); // kept by another version: computed anew
+        }
       }
       return compute(workers, worker, directory, listener);
     } catch (IOException e) {
@@ -215,7 +220,7 @@ public record Oracle(Path directory, Results results) {
             LogitsComparison.over(results.vocabulary())
                 .add(exact.segment(), fast.segment())
                 .comparison();
-        if (comparison.kldMean() > PrecisionClass.F32.meanKl()) {
+        if (!(comparison.kldMean() <= PrecisionClass.F32.meanKl())) {
           throw new RunException(
               "the vector tier is no oracle for this model: its mean KL to the reference tier is "
                   + comparison.kldMean()

@@ -3,6 +3,7 @@ package io.steelyard.lab.parity;
 import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -82,7 +83,7 @@ public final class ParityJudge {
 
   private void lengths(EngineParity engine, List<String> failures) {
     study.workloads().stream()
-        .filter(workload -> workload.generate() > 0 && workload.prompt() == 0)
+        .filter(workload -> workload.kind() == Workload.Kind.DECODE)
         .forEach(
             workload -> {
               for (Output output : engine.outputs().get(workload.name())) {
@@ -99,28 +100,29 @@ public final class ParityJudge {
   private void againstBaseline(
       EngineParity engine,
       EngineParity baseline,
-      PrecisionClass bounds,
+      PrecisionClass own,
       List<String> failures,
       List<String> notes) {
     if (engine.label().equals(baseline.label()) || !baseline.tokenMismatch().isEmpty()) {
       return;
     }
+    // Two that differ are both off from the truth, the less precise one further.
+    double bound = PrecisionClass.lessPrecise(own, PrecisionClass.of(baseline.settings())).margin();
     for (String workload : engine.outputs().keySet()) {
-      List<Output> own = engine.outputs().get(workload);
-      List<Output> other = baseline.outputs().getOrDefault(workload, List.of());
-      for (int prompt = 0; prompt < Math.min(own.size(), other.size()); prompt++) {
-        int at = firstDifference(own.get(prompt).ids(), other.get(prompt).ids());
-        if (at < 0 || own.get(prompt).margins().length <= at) {
+      List<Output> outputs = engine.outputs().get(workload);
+      List<Output> others = baseline.outputs().getOrDefault(workload, List.of());
+      for (int prompt = 0; prompt < Math.min(outputs.size(), others.size()); prompt++) {
+        Output output = outputs.get(prompt);
+        Output other = others.get(prompt);
+        int at = firstDifference(output.ids(), other.ids());
+        if (at < 0 || (output.margins().length <= at && other.margins().length <= at)) {
           continue;
         }
-        double margin = own.get(prompt).margins()[at];
-        if (other.get(prompt).margins().length > at) {
-          margin = Math.min(margin, other.get(prompt).margins()[at]);
-        }
+        double margin = Math.min(margin(output, at), margin(other, at));
         String where =
             "%s, prompt %d: differs from %s at token %d, where the margin is %.3g"
                 .formatted(workload, prompt + 1, baseline.label(), at + 1, margin);
-        (margin > bounds.margin() ? failures : notes).add(where);
+        (margin > bound ? failures : notes).add(where);
       }
     }
     if (notes.size() > 2) {
@@ -128,6 +130,11 @@ public final class ParityJudge {
       notes.subList(1, notes.size()).clear();
       notes.add(more + " more close calls like it");
     }
+  }
+
+  /** The margin of a token; infinite where the engine didn't tell it. */
+  private static double margin(Output output, int at) {
+    return output.margins().length > at ? output.margins()[at] : Double.POSITIVE_INFINITY;
   }
 
   private static int firstDifference(int[] a, int[] b) {

@@ -31,6 +31,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import tools.jackson.core.JacksonException;
 
 /** Puts one label through everything that will be timed, and through what the oracle did. */
 public final class ParityRun {
@@ -58,7 +59,11 @@ public final class ParityRun {
       EngineInfo info = worker.info();
       Path cached = cache.resolve("parity").resolve(key(engine, info) + ".json");
       if (Files.exists(cached)) {
-        return Json.read(Files.readString(cached), EngineParity.class).as(label);
+        try {
+          return Json.read(Files.readString(cached), EngineParity.class).as(label);
+        } catch (JacksonException e) {
+          listener.note("what parity found for " + label + " before can't be used; it runs again");
+        }
       }
       LoadReport loaded = workers.load(worker, engine.options());
       EngineParity result =

@@ -2,6 +2,7 @@ package io.steelyard.lab.parity;
 
 import io.steelyard.lab.worker.LoadReport;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * How close to the oracle an engine must be: the least precise of the weight matrices and the KV
@@ -15,6 +16,10 @@ public enum PrecisionClass {
   HALF("bf16, f16", 1e-3, 1e-2, 0.95, 1.0, 0.1, 0.02),
   EIGHT_BIT("8-bit", 1e-2, 1e-1, 0.90, 4.0, 0.5, 0.1),
   FOUR_BIT("4-bit and less", 2e-2, 2e-1, 0.85, 8.0, 1.0, 0.2);
+
+  private static final Pattern FOUR_BIT_TYPES = Pattern.compile("Q[1-5]|FP4|NF4|INT4");
+  private static final Pattern EIGHT_BIT_TYPES = Pattern.compile("Q[68]|INT8|FP8|F8");
+  private static final Pattern HALF_TYPES = Pattern.compile("(F|FP|FLOAT)16");
 
   private final String label;
   private final double meanKl;
@@ -77,14 +82,23 @@ public enum PrecisionClass {
 
   /** The class of a loaded model, from what the engine read back. */
   public static PrecisionClass of(LoadReport.Settings settings) {
-    String weights = settings.weights().toUpperCase(Locale.ROOT);
-    if (weights.matches(".*(Q[1-5]|IQ|TQ|FP4|NF4|MXFP4).*")) {
+    return lessPrecise(ofTypes(settings.weights()), ofTypes(settings.kv()));
+  }
+
+  /** The one with the wider bounds. */
+  static PrecisionClass lessPrecise(PrecisionClass a, PrecisionClass b) {
+    return a.compareTo(b) < 0 ? b : a;
+  }
+
+  /** The least precise of the types in a text; a text that names none is held to the strictest. */
+  private static PrecisionClass ofTypes(String types) {
+    String text = types.toUpperCase(Locale.ROOT);
+    if (FOUR_BIT_TYPES.matcher(text).find()) {
       return FOUR_BIT;
     }
-    if (weights.matches(".*(Q[68]|INT8|FP8).*")) {
+    if (EIGHT_BIT_TYPES.matcher(text).find()) {
       return EIGHT_BIT;
     }
-    boolean half = weights.contains("F16") || !settings.kv().equalsIgnoreCase("f32");
-    return half ? HALF : F32;
+    return HALF_TYPES.matcher(text).find() ? HALF : F32;
   }
 }

@@ -24,6 +24,11 @@ import java.util.Arrays;
  * @param output what it gave
  */
 public record TimedCall(long nanos, long outsideNanos, Output output) {
+  public TimedCall {
+    nanos =
+        Math.max(1, nanos); // 0 says that the clock is coarser than the call, not that it took none
+  }
+
   private static final int[] NO_IDS = {};
   private static final float[] NO_MARGINS = {};
 

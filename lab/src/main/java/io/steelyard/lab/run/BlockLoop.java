@@ -13,7 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 
 /**
@@ -24,13 +24,38 @@ public final class BlockLoop {
   /** A block is measured at most this often; the last attempt stands, disturbed or not. */
   private static final int ATTEMPTS = 2;
 
+  /**
+   * Where in the run a process stands.
+   *
+   * @param fork counts the processes started for this cell in this attempt, from 1
+   */
+  record Place(int block, int attempt, Cell cell, int fork) {}
+
+  /** Runs one process of a cell and leaves its entries in the journal. */
+  @FunctionalInterface
+  interface Forks {
+    void run(Place place, EngineParity expected);
+  }
+
+  /** What the loop asks of the machine. */
+  interface Machine {
+    Sentinel.Reading sentinel() throws WorkerException;
+
+    MachineCounters counters() throws IOException;
+
+    /** As {@link System#nanoTime}. */
+    long nanos();
+  }
+
   private final Study study;
-  private final Workers workers;
   private final Journal journal;
   private final Map<String, EngineParity> parity;
   private final List<Cell> cells;
-  private final ForkRunner forks;
+  private final Forks forks;
+  private final Machine machine;
   private final RunListener listener;
+  private final long startedNanos;
+  private final long spentBefore;
 
   /**
    * @param parity by label, of those that passed; the others are not measured
@@ -42,13 +67,50 @@ public final class BlockLoop {
       Journal journal,
       Map<String, EngineParity> parity,
       RunListener listener) {
+    this(
+        study,
+        journal,
+        parity,
+        new ForkRunner(study, workers, prompts, journal),
+        machine(workers),
+        listener);
+  }
+
+  BlockLoop(
+      Study study,
+      Journal journal,
+      Map<String, EngineParity> parity,
+      Forks forks,
+      Machine machine,
+      RunListener listener) {
     this.study = study;
-    this.workers = workers;
     this.journal = journal;
     this.parity = parity;
     this.cells = study.cells().stream().filter(cell -> parity.containsKey(cell.label())).toList();
-    this.forks = new ForkRunner(study, workers, prompts, journal);
+    this.forks = forks;
+    this.machine = machine;
     this.listener = listener;
+    this.startedNanos = machine.nanos();
+    this.spentBefore = nanosIn(journal.entries());
+  }
+
+  private static Machine machine(Workers workers) {
+    return new Machine() {
+      @Override
+      public Sentinel.Reading sentinel() throws WorkerException {
+        return Sentinel.read(workers);
+      }
+
+      @Override
+      public MachineCounters counters() throws IOException {
+        return MachineCounters.read(ProcessHandle.current().pid());
+      }
+
+      @Override
+      public long nanos() {
+        return System.nanoTime();
+      }
+    };
   }
 
   /** Measures until the design is fulfilled or the budget is spent. */
@@ -60,31 +122,60 @@ public final class BlockLoop {
                 .formatted(study.design().budgetSeconds(), block - 1, study.design().forks()));
         return;
       }
-      for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-        Optional<Entry.BlockEnd> end = end(block, attempt);
-        String disturbed = end.isPresent() ? end.get().disturbed() : measure(block, attempt);
-        if (disturbed.isEmpty()) {
-          break;
-        }
-        if (end.isEmpty()) {
-          listener.note(
-              "block "
-                  + block
-                  + " was disturbed ("
-                  + disturbed
-                  + ")"
-                  + (attempt < ATTEMPTS ? "; it is measured again" : "; it stands all the same"));
-        }
+      attempt(block);
+      if (block == Sentinel.LEAST) {
+        judgeEarlier(block);
       }
     }
   }
 
+  /** Measures a block, and again where it was disturbed; what the journal holds is not repeated. */
+  private void attempt(int block) throws WorkerException {
+    for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      Optional<Entry.BlockEnd> end = end(block, attempt);
+      String disturbed = end.isPresent() ? end.get().disturbed() : measure(block, attempt);
+      if (disturbed.isEmpty()) {
+        return;
+      }
+      if (end.isEmpty()) {
+        noteDisturbed(block, attempt, disturbed);
+      }
+    }
+  }
+
+  /** The first blocks had no median to be judged by; now there is one. */
+  private void judgeEarlier(int block) throws WorkerException {
+    for (int earlier = 1; earlier < block; earlier++) {
+      Entry.BlockEnd end = end(earlier, 1).orElseThrow();
+      String disturbed = Sentinel.judge(start(earlier, 1), starts(), end.stolenShare());
+      if (end.disturbed().isEmpty() && !disturbed.isEmpty()) {
+        journal.add(
+            new Entry.BlockEnd(earlier, 1, Instant.now().toString(), end.stolenShare(), disturbed));
+        noteDisturbed(earlier, 1, disturbed);
+        attempt(earlier);
+      }
+    }
+  }
+
+  private void noteDisturbed(int block, int attempt, String why) {
+    listener.note(
+        "block "
+            + block
+            + " was disturbed ("
+            + why
+            + ")"
+            + (attempt < ATTEMPTS ? "; it is measured again" : "; it stands all the same"));
+  }
+
   private String measure(int block, int attempt) throws WorkerException {
     List<Cell> order = new ArrayList<>(cells);
-    Collections.shuffle(order, new Random(study.design().seed() * 31 + block * 7L + attempt));
+    // Neighbouring seeds of java.util.Random begin alike: two cells would hardly ever change
+    // places.
+    Collections.shuffle(
+        order, new SplittableRandom(study.design().seed() * 31 + block * 7L + attempt));
     if (starts().stream().noneMatch(s -> s.block() == block && s.attempt() == attempt)) {
       listener.progress("measuring", share(block, 0), "block " + block + ": sentinel");
-      Sentinel.Reading reading = Sentinel.read(workers);
+      Sentinel.Reading reading = machine.sentinel();
       journal.add(
           new Entry.BlockStart(
               block,
@@ -94,7 +185,7 @@ public final class BlockLoop {
               reading.computeNanos(),
               reading.bandwidthNanos()));
     }
-    MachineCounters before = machine();
+    MachineCounters before = counters();
     for (int i = 0; i < order.size(); i++) {
       Cell cell = order.get(i);
       if (finished(block, attempt, cell)) {
@@ -105,23 +196,18 @@ public final class BlockLoop {
           share(block, (double) i / order.size()),
           "block " + block + " of " + study.design().forks() + ": " + cell.id());
       forks.run(
-          new ForkRunner.Place(block, attempt, cell, 1 + startsOf(block, attempt, cell)),
+          new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell)),
           parity.get(cell.label()));
     }
-    double stolen = machine().since(before).stealShare();
-    Entry.BlockStart start =
-        starts().stream()
-            .filter(s -> s.block() == block && s.attempt() == attempt)
-            .findFirst()
-            .orElseThrow();
-    String disturbed = Sentinel.judge(start, starts(), stolen);
+    double stolen = counters().since(before).stealShare();
+    String disturbed = Sentinel.judge(start(block, attempt), starts(), stolen);
     journal.add(new Entry.BlockEnd(block, attempt, Instant.now().toString(), stolen, disturbed));
     return disturbed;
   }
 
-  private static MachineCounters machine() {
+  private MachineCounters counters() {
     try {
-      return MachineCounters.read(ProcessHandle.current().pid());
+      return machine.counters();
     } catch (IOException e) {
       throw new RunException("the machine's counters can't be read: " + e.getMessage(), e);
     }
@@ -135,16 +221,20 @@ public final class BlockLoop {
   }
 
   private boolean budgetSpent() {
-    double blocks = journal.entries().stream().filter(Entry.BlockEnd.class::isInstance).count();
+    double blocks = starts().size();
     double each = blocks == 0 ? 0 : spentSeconds() / blocks;
     // A block that would end well past the budget is not begun.
     return spentSeconds() + each / 2 > study.design().budgetSeconds();
   }
 
-  /** Time spent in workers so far, over all processes that have been at this run. */
+  /** Time spent on the blocks so far: all of this process's, and what earlier ones recorded. */
   private double spentSeconds() {
+    return (spentBefore + machine.nanos() - startedNanos) / 1e9;
+  }
+
+  private static long nanosIn(List<Entry> entries) {
     long nanos = 0;
-    for (Entry entry : journal.entries()) {
+    for (Entry entry : entries) {
       nanos +=
           switch (entry) {
             case Entry.BlockStart start -> start.computeNanos() + start.bandwidthNanos();
@@ -154,7 +244,7 @@ public final class BlockLoop {
             case Entry.BlockEnd end -> 0;
           };
     }
-    return nanos / 1e9;
+    return nanos;
   }
 
   private boolean begun(int block) {
@@ -168,12 +258,20 @@ public final class BlockLoop {
         .collect(Collectors.toList());
   }
 
+  private Entry.BlockStart start(int block, int attempt) {
+    return starts().stream()
+        .filter(s -> s.block() == block && s.attempt() == attempt)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** How an attempt ended, as judged last. */
   private Optional<Entry.BlockEnd> end(int block, int attempt) {
     return journal.entries().stream()
         .filter(Entry.BlockEnd.class::isInstance)
         .map(Entry.BlockEnd.class::cast)
         .filter(e -> e.block() == block && e.attempt() == attempt)
-        .findFirst();
+        .reduce((first, later) -> later);
   }
 
   private boolean finished(int block, int attempt, Cell cell) {

@@ -3,8 +3,8 @@ package io.steelyard.lab.run;
 import io.steelyard.lab.study.Cell;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -113,9 +113,9 @@ public final class Blocks {
     return forks;
   }
 
-  /** Why processes of a cell are not sound, without repetition. */
+  /** Why processes of a cell are not sound, oldest first, without repetition. */
   public Set<String> failures(Cell cell) {
-    Set<String> failures = new HashSet<>();
+    Set<String> failures = new LinkedHashSet<>();
     for (Block block : blocks) {
       ForkRecord fork = block.forks.get(cell.id());
       if (fork != null && !fork.sound()) {

@@ -154,7 +154,8 @@ public sealed interface Entry {
       implements Entry {}
 
   /**
-   * A block has ended.
+   * An attempt at a block has ended; a later one of the same attempt corrects its judgement, once
+   * there is a median to judge by.
    *
    * @param stolenShare share of processor time that the hypervisor took during the block
    * @param disturbed why the block is to be repeated; empty where it is not

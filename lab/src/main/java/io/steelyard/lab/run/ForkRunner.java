@@ -3,8 +3,8 @@ package io.steelyard.lab.run;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.parity.TimedCall;
+import io.steelyard.lab.run.BlockLoop.Place;
 import io.steelyard.lab.run.Entry.Role;
-import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
@@ -24,7 +24,7 @@ import java.util.Map;
 /**
  * One fresh process of one cell: start, load, warm up, trials, close; every step in the journal.
  */
-final class ForkRunner {
+final class ForkRunner implements BlockLoop.Forks {
   /** Compilation under this share of the last warm-up calls' time counts as none. */
   private static final double COMPILING = 0.01;
 
@@ -40,23 +40,38 @@ final class ForkRunner {
     this.journal = journal;
   }
 
-  /** Where in the run a process stands. */
-  record Place(int block, int attempt, Cell cell, int fork) {}
-
   /**
    * Runs the process to its end. What goes wrong with the engine is recorded, not thrown.
    *
    * @param expected what each timed call must give, as the parity run of the same label gave it
    */
-  void run(Place place, EngineParity expected) {
+  @Override
+  public void run(Place place, EngineParity expected) {
     Fork fork = new Fork(place, expected);
     try {
       fork.run();
     } catch (WorkerException e) {
-      fork.end(e.getMessage());
+      fork.fail(e.getMessage(), e);
     } catch (IOException e) {
-      fork.end("the process's own figures can't be read: " + e.getMessage());
+      fork.fail("the process's own figures can't be read: " + e.getMessage(), e);
     }
+  }
+
+  /**
+   * Which prompt a trial works on: each trial of a block on another one, the same for every label.
+   *
+   * @param block from 1
+   * @param trials of a process
+   * @param prompts how many there are
+   */
+  static int trialPrompt(int block, int trials, int trial, int prompts) {
+    return Math.floorMod((long) (block - 1) * trials + trial, prompts);
+  }
+
+  /** The same for a warm-up call: never a trial's prompt, which it might find in a cache later. */
+  static int warmUpPrompt(int block, int trials, int call, int prompts) {
+    int others = prompts - trials;
+    return trialPrompt(block, trials, others > 0 ? trials + call % others : call, prompts);
   }
 
   private final class Fork {
@@ -74,17 +89,17 @@ final class ForkRunner {
     }
 
     void run() throws WorkerException, IOException {
-      Study.Engine engine = study.engines().get(place.cell.label());
-      try (WorkerProcess worker = workers.start(place.cell.id(), engine.name())) {
+      Study.Engine engine = study.engines().get(place.cell().label());
+      try (WorkerProcess worker = workers.start(place.cell().id(), engine.name())) {
         EngineInfo info = worker.info();
         long ready = worker.processMemory().resident();
         Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
         journal.add(
             new Entry.ForkStart(
-                place.block,
-                place.attempt,
-                place.cell.id(),
-                place.fork,
+                place.block(),
+                place.attempt(),
+                place.cell().id(),
+                place.fork(),
                 worker.pid(),
                 info.hosted(),
                 worker.readyNanos() - worker.startedNanos(),
@@ -93,7 +108,7 @@ final class ForkRunner {
                 loaded.value().phases(),
                 ready,
                 loaded.value().settings()));
-        if (place.cell.workload().kind() == Workload.Kind.START) {
+        if (place.cell().workload().kind() == Workload.Kind.START) {
           start(worker);
         } else {
           warmUp(worker);
@@ -106,7 +121,7 @@ final class ForkRunner {
     }
 
     private void start(WorkerProcess worker) throws WorkerException, IOException {
-      Workload workload = place.cell.workload();
+      Workload workload = place.cell().workload();
       call(worker, workload, Role.FIRST, 0, promptOf(0));
       call(
           worker,
@@ -132,9 +147,8 @@ final class ForkRunner {
           && calls.size() < design.warmUpCap()
           && (calls.size() < WarmUp.LEAST_ITERATIONS
               || (System.nanoTime() - started) / 1e9 < design.warmUpSeconds())) {
-        // Prompts from the far end: no trial of this block may find its own in a cache.
-        int prompt = promptOf(design.trials() + calls.size());
-        calls.add(call(worker, place.cell.workload(), Role.WARM_UP, calls.size(), prompt));
+        int prompt = warmUpPrompt(place.block(), design.trials(), calls.size(), prompts.count());
+        calls.add(call(worker, place.cell().workload(), Role.WARM_UP, calls.size(), prompt));
         double[] times = calls.stream().mapToDouble(Entry.Call::nanos).toArray();
         settled = WarmUp.settled(times) && compilingShare(calls) < COMPILING;
       }
@@ -150,13 +164,12 @@ final class ForkRunner {
 
     private void trials(WorkerProcess worker) throws WorkerException, IOException {
       for (int trial = 0; trial < study.design().trials(); trial++) {
-        call(worker, place.cell.workload(), Role.TRIAL, trial, promptOf(trial));
+        call(worker, place.cell().workload(), Role.TRIAL, trial, promptOf(trial));
       }
     }
 
-    /** Each trial of a block works on another prompt, the same for every label. */
-    private int promptOf(int index) {
-      return Math.floorMod((place.block - 1) * study.design().trials() + index, prompts.count());
+    private int promptOf(int trial) {
+      return trialPrompt(place.block(), study.design().trials(), trial, prompts.count());
     }
 
     private Entry.Call call(
@@ -170,10 +183,10 @@ final class ForkRunner {
       List<Output> outputs = expected.outputs().get(workload.name());
       Entry.Call entry =
           new Entry.Call(
-              place.block,
-              place.attempt,
-              place.cell.id(),
-              place.fork,
+              place.block(),
+              place.attempt(),
+              place.cell().id(),
+              place.fork(),
               TimedCall.name(workload),
               role,
               index,
@@ -193,13 +206,24 @@ final class ForkRunner {
       return entry;
     }
 
-    void end(String failure) {
+    /**
+     * Records a failure, unless it is the lab's own end that took the worker away: then the process
+     * counts for nothing and is repeated.
+     */
+    void fail(String failure, Exception cause) {
+      if (shuttingDown()) {
+        throw new RunException("stopped: './steelyard resume' goes on from here", cause);
+      }
+      end(failure);
+    }
+
+    private void end(String failure) {
       journal.add(
           new Entry.ForkEnd(
-              place.block,
-              place.attempt,
-              place.cell.id(),
-              place.fork,
+              place.block(),
+              place.attempt(),
+              place.cell().id(),
+              place.fork(),
               settled,
               memory.peak(),
               memory.resident(),
@@ -207,6 +231,19 @@ final class ForkRunner {
               residentCount == 0 ? 0 : residentSum / residentCount,
               parts,
               failure));
+    }
+  }
+
+  /** Whether this JVM is ending, and its workers with it. */
+  static boolean shuttingDown() {
+    Thread probe = new Thread(() -> {});
+    try {
+      // The one question that the JVM answers from the first moment of its shutdown on.
+      Runtime.getRuntime().addShutdownHook(probe);
+      Runtime.getRuntime().removeShutdownHook(probe);
+      return false;
+    } catch (IllegalStateException e) {
+      return true;
     }
   }
 }

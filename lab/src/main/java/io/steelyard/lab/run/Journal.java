@@ -20,7 +20,8 @@ public final class Journal implements AutoCloseable {
   private final FileChannel channel;
   private final List<Entry> entries;
 
-  private Journal(Path file, FileChannel channel, List<Entry> entries) {
+  /** A journal at the position of a channel. */
+  Journal(Path file, FileChannel channel, List<Entry> entries) {
     this.file = file;
     this.channel = channel;
     this.entries = entries;
@@ -72,14 +73,29 @@ public final class Journal implements AutoCloseable {
   public void add(Entry entry) {
     ByteBuffer line = StandardCharsets.UTF_8.encode(Json.line(entry) + "\n");
     try {
-      while (line.hasRemaining()) {
-        channel.write(line);
+      long end = channel.position();
+      try {
+        while (line.hasRemaining()) {
+          channel.write(line);
+        }
+        channel.force(false);
+      } catch (IOException e) {
+        takeBack(end);
+        throw e;
       }
-      channel.force(false);
     } catch (IOException e) {
       throw RunException.unwritable(file, e);
     }
     entries.add(entry);
+  }
+
+  /** Leaves no half a line that a later one would be joined to. */
+  private void takeBack(long end) {
+    try {
+      channel.truncate(end);
+    } catch (IOException _) {
+      // Then the half line is dropped when the journal is opened again.
+    }
   }
 
   @Override

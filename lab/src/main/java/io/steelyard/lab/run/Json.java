@@ -1,6 +1,8 @@
 package io.steelyard.lab.run;
 
 import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.DatabindException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.PropertyNamingStrategies;
 import tools.jackson.databind.SerializationFeature;
@@ -16,6 +18,7 @@ public final class Json {
           .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
           .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
           .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+          .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
           .build();
 
   private static final JsonMapper PRETTY =
@@ -39,6 +42,10 @@ public final class Json {
    * @throws JacksonException if the text is not JSON of that shape
    */
   public static <T> T read(String text, Class<T> type) {
-    return MAPPER.readValue(text, type);
+    T value = MAPPER.readValue(text, type);
+    if (value == null) {
+      throw DatabindException.from((JsonParser) null, "null where a record is expected");
+    }
+    return value;
   }
 }

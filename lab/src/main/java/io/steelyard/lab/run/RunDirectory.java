@@ -114,7 +114,7 @@ public final class RunDirectory implements AutoCloseable {
 
   /** The run's name. */
   public String name() {
-    return path.getFileName().toString();
+    return path.toAbsolutePath().normalize().getFileName().toString();
   }
 
   /** Where a cell's worker writes what it has to say. */

@@ -19,7 +19,7 @@ final class Sentinel {
   static final double STOLEN = 0.01;
 
   /** With fewer times than this there is no median to speak of. */
-  private static final int LEAST = 3;
+  static final int LEAST = 3;
 
   private static final String ENGINE = "sentinel";
 

@@ -121,15 +121,13 @@ public final class Summariser {
     if (!own.isEmpty()) {
       Sample a = metric.sample(List.copyOf(own.values()));
       Sample b = metric.sample(List.copyOf(other.values()));
-      interval = Intervals.ratio(a, b, metric.higherIsBetter(), study.design().seed());
-      for (Map.Entry<String, Sample> side : Map.of(label, a, study.baseline(), b).entrySet()) {
-        double variation =
-            side.getValue().forks() < 2 ? 0 : side.getValue().variationBetweenForks();
-        if (variation > NOISY) {
-          notes.add(
-              "%s varies by %.0f %% between processes".formatted(side.getKey(), 100 * variation));
-        }
+      if (a.min() > 0 && b.min() > 0) {
+        interval = Intervals.ratio(a, b, metric.higherIsBetter(), study.design().seed());
+      } else {
+        obstacles.add("there is no ratio of values that are not above 0");
       }
+      noteVariation(label, a, notes);
+      noteVariation(study.baseline(), b, notes);
     }
     Verdict verdict = Verdict.NOT_COMPARABLE;
     if (obstacles.isEmpty()) {
@@ -152,6 +150,13 @@ public final class Summariser {
         verdict.label(),
         own.size(),
         String.join("; ", obstacles));
+  }
+
+  private static void noteVariation(String label, Sample sample, List<String> notes) {
+    double variation = sample.variationBetweenForks();
+    if (variation > NOISY) {
+      notes.add("%s varies by %.0f %% between processes".formatted(label, 100 * variation));
+    }
   }
 
   /** What forbids a verdict between a label and the baseline. */

@@ -66,7 +66,10 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
   /** Tokens that the KV cache must hold. */
   public int context() {
     return switch (kind) {
-      case START -> Math.max(depth, DECODE_PROMPT) + Math.max(prompt, generate);
+      case START ->
+          Math.max(
+              START_PROMPT,
+              Math.max(prefill(prompt, depth).context(), decode(generate, depth).context()));
       case PREFILL -> depth + prompt;
       case DECODE -> Math.max(depth, DECODE_PROMPT) + generate;
       case FORWARD -> prompt;

@@ -1,0 +1,425 @@
+package io.steelyard.lab.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.steelyard.lab.TestData;
+import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.worker.MachineCounters;
+import io.steelyard.lab.worker.WorkerException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BlockLoopTest {
+  private static final int CELLS = 4;
+  private static final long SECOND = 1_000_000_000;
+
+  @TempDir Path folder;
+
+  private final FakeMachine machine = new FakeMachine();
+  private final List<String> notes = new ArrayList<>();
+  private final List<Double> shares = new ArrayList<>();
+  private Study study = TestData.study(List.of("prefill", "decode"), "a", "b");
+  private Path file;
+
+  @BeforeEach
+  void name() {
+    file = folder.resolve("trials.jsonl");
+    design(d -> new Study.Design(5, 1, d.warmUpCap(), 1, 180, d.margin(), 42));
+  }
+
+  /** A machine that behaves as told; its clock moves only when work is done. */
+  private static final class FakeMachine implements BlockLoop.Machine {
+    private final Map<String, Sentinel.Reading> readings = new LinkedHashMap<>();
+    private final List<String> stealing = new ArrayList<>();
+    private long now = 5 * SECOND;
+    private long forkNanos = SECOND;
+    private int sentinels;
+    private long steal;
+    private long total;
+
+    @Override
+    public Sentinel.Reading sentinel() {
+      sentinels++;
+      return readings.getOrDefault(
+          Integer.toString(sentinels), new Sentinel.Reading(1_000_000, 2_000_000));
+    }
+
+    @Override
+    public MachineCounters counters() {
+      return new MachineCounters(steal, total, 0, 0, 0, 0, 0);
+    }
+
+    @Override
+    public long nanos() {
+      return now;
+    }
+
+    /** What one process does to the machine. */
+    void work(BlockLoop.Place place) {
+      now += forkNanos;
+      total += 1_000;
+      if (stealing.contains(place.block() + "." + place.attempt())) {
+        steal += 20;
+      }
+    }
+  }
+
+  /** Pulls the plug at the n-th journal entry. */
+  private static final class PlugPulled extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  private final class FakeForks implements BlockLoop.Forks {
+    private final Journal journal;
+    private final List<BlockLoop.Place> places = new ArrayList<>();
+    private int entriesLeft;
+
+    FakeForks(Journal journal, int entriesLeft) {
+      this.journal = journal;
+      this.entriesLeft = entriesLeft;
+    }
+
+    private void add(Entry entry) {
+      if (entriesLeft-- == 0) {
+        throw new PlugPulled();
+      }
+      journal.add(entry);
+    }
+
+    @Override
+    public void run(BlockLoop.Place place, EngineParity expected) {
+      places.add(place);
+      assertThat(expected.label()).isEqualTo(place.cell().label());
+      String cell = place.cell().id();
+      machine.work(place);
+      add(TestData.forkStart(place.block(), place.attempt(), cell, place.fork(), false));
+      for (int trial = 0; trial < study.design().trials(); trial++) {
+        add(
+            TestData.call(
+                place.block(),
+                place.attempt(),
+                cell,
+                place.fork(),
+                Role.TRIAL,
+                trial,
+                512,
+                SECOND / 10,
+                true));
+      }
+      add(TestData.forkEnd(place.block(), place.attempt(), cell, place.fork(), ""));
+    }
+  }
+
+  private List<BlockLoop.Place> run() throws WorkerException {
+    return run(Integer.MAX_VALUE, "a", "b");
+  }
+
+  private List<BlockLoop.Place> run(int entries, String... labels) throws WorkerException {
+    Map<String, EngineParity> parity = new LinkedHashMap<>();
+    for (String label : labels) {
+      parity.put(label, TestData.parity(label));
+    }
+    try (Journal journal = Journal.open(file)) {
+      FakeForks forks = new FakeForks(journal, entries);
+      new BlockLoop(study, journal, parity, forks, machine, listener()).run();
+      return forks.places;
+    }
+  }
+
+  private RunListener listener() {
+    return new RunListener() {
+      @Override
+      public void progress(String stage, double share, String detail) {
+        shares.add(share);
+      }
+
+      @Override
+      public void note(String message) {
+        notes.add(message);
+      }
+    };
+  }
+
+  private void design(UnaryOperator<Study.Design> change) {
+    study = TestData.with(study, change.apply(study.design()));
+  }
+
+  private void forks(int forks) {
+    design(
+        d ->
+            new Study.Design(
+                forks,
+                d.trials(),
+                d.warmUpCap(),
+                d.warmUpSeconds(),
+                d.budgetSeconds(),
+                d.margin(),
+                d.seed()));
+  }
+
+  private void budget(double seconds) {
+    design(
+        d ->
+            new Study.Design(
+                d.forks(),
+                d.trials(),
+                d.warmUpCap(),
+                d.warmUpSeconds(),
+                seconds,
+                d.margin(),
+                d.seed()));
+  }
+
+  private Blocks blocks() {
+    return Blocks.of(Journal.read(file));
+  }
+
+  private static List<String> ids(List<BlockLoop.Place> places) {
+    return places.stream()
+        .map(p -> p.block() + "." + p.attempt() + " " + p.cell().id() + " " + p.fork())
+        .toList();
+  }
+
+  @Test
+  void eachBlockRunsEveryCellOnceInTheOrderThatItRecords() throws WorkerException {
+    List<BlockLoop.Place> places = run();
+
+    assertThat(places).hasSize(5 * CELLS).allMatch(p -> p.attempt() == 1 && p.fork() == 1);
+    List<Entry.BlockStart> starts = new ArrayList<>();
+    for (Entry entry : Journal.read(file)) {
+      if (entry instanceof Entry.BlockStart start) {
+        starts.add(start);
+      }
+    }
+    assertThat(starts).extracting(Entry.BlockStart::block).containsExactly(1, 2, 3, 4, 5);
+    for (int block = 1; block <= 5; block++) {
+      assertThat(places.subList(CELLS * (block - 1), CELLS * block))
+          .extracting(p -> p.cell().id())
+          .containsExactlyElementsOf(starts.get(block - 1).order())
+          .containsExactlyInAnyOrder("a/pp512", "b/pp512", "a/tg64", "b/tg64");
+    }
+    assertThat(machine.sentinels).isEqualTo(5);
+    assertThat(notes).isEmpty();
+    assertThat(shares).isSorted().allMatch(share -> share >= 0 && share <= 1);
+  }
+
+  @Test
+  void twoCellsChangePlacesFromBlockToBlock() throws WorkerException {
+    study = TestData.study(List.of("prefill"), "a", "b");
+    design(d -> new Study.Design(60, 1, d.warmUpCap(), 1, 1e9, d.margin(), 42));
+
+    List<BlockLoop.Place> places = run();
+
+    // 60 fair coins show 17 to 43 heads but for one run in 1,000; the seed is fixed.
+    long first = 0;
+    for (int i = 0; i < places.size(); i += 2) {
+      first += places.get(i).cell().label().equals("a") ? 1 : 0;
+    }
+    assertThat(first).isBetween(17L, 43L);
+  }
+
+  @Test
+  void theOrderFollowsFromTheSeed() throws Exception {
+    List<String> first = ids(run());
+    Files.delete(file);
+    List<String> again = ids(run());
+    Files.delete(file);
+    design(
+        d ->
+            new Study.Design(
+                d.forks(),
+                d.trials(),
+                d.warmUpCap(),
+                d.warmUpSeconds(),
+                d.budgetSeconds(),
+                d.margin(),
+                d.seed() + 1));
+
+    assertThat(again).isEqualTo(first);
+    assertThat(ids(run())).isNotEqualTo(first);
+  }
+
+  @Test
+  void labelsThatFailedParityAreNotMeasured() throws WorkerException {
+    List<BlockLoop.Place> places = run(Integer.MAX_VALUE, "b");
+
+    assertThat(places).hasSize(5 * 2).allMatch(p -> p.cell().label().equals("b"));
+  }
+
+  @Test
+  void interruptedAtAnyEntryItGoesOnWithoutRepeatingAFinishedProcess() throws Exception {
+    study = TestData.study(List.of("prefill"), "a", "b");
+    design(d -> new Study.Design(3, 1, d.warmUpCap(), 1, 180, d.margin(), d.seed()));
+    int cells = 2;
+    List<String> whole = ids(run());
+    int entriesOfForks = whole.size() * (study.design().trials() + 2);
+    for (int entries = 0; entries < entriesOfForks; entries++) {
+      Files.delete(file);
+      int plug = entries;
+      assertThatExceptionOfType(PlugPulled.class).isThrownBy(() -> run(plug, "a", "b"));
+      List<Entry> before = Journal.read(file);
+
+      List<BlockLoop.Place> after = run();
+
+      List<Entry> all = Journal.read(file);
+      assertThat(all.subList(0, before.size())).isEqualTo(before);
+      assertThat(ends(all)).hasSize(whole.size());
+      assertThat(new HashSet<>(ends(all))).hasSize(whole.size());
+      assertThat(after).hasSize(whole.size() - ends(before).size());
+      // The process that was cut short is started again under another number, if it had begun.
+      boolean begun = entries % (study.design().trials() + 2) != 0;
+      assertThat(after.getFirst().fork()).isEqualTo(begun ? 2 : 1);
+      assertThat(blocks().all()).hasSize(3).allMatch(block -> block.forks().size() == cells);
+    }
+  }
+
+  private static List<String> ends(List<Entry> entries) {
+    List<String> ends = new ArrayList<>();
+    for (Entry entry : entries) {
+      if (entry instanceof Entry.ForkEnd end) {
+        ends.add(end.block() + " " + end.cell());
+      }
+    }
+    return ends;
+  }
+
+  @Test
+  void aRunThatIsCompleteIsNotMeasuredAgain() throws Exception {
+    run();
+    byte[] before = Files.readAllBytes(file);
+
+    assertThat(run()).isEmpty();
+    assertThat(Files.readAllBytes(file)).isEqualTo(before);
+    assertThat(machine.sentinels).isEqualTo(5);
+  }
+
+  @Test
+  void aBlockIsRepeatedOnceWhereTheHypervisorStoleTime() throws WorkerException {
+    machine.stealing.add("2.1");
+
+    List<BlockLoop.Place> places = run();
+
+    assertThat(places).hasSize(6 * CELLS);
+    assertThat(places.subList(2 * CELLS, 3 * CELLS))
+        .allMatch(p -> p.block() == 2 && p.attempt() == 2 && p.fork() == 1);
+    assertThat(blocks().repeated()).isEqualTo(1);
+    assertThat(blocks().all()).hasSize(5).noneMatch(Blocks.Block::disturbed);
+    assertThat(notes)
+        .containsExactly(
+            "block 2 was disturbed (the hypervisor took 2.0 % of processor time); it is measured"
+                + " again");
+  }
+
+  @Test
+  void theLastAttemptStandsThoughItWasDisturbedToo() throws WorkerException {
+    machine.stealing.addAll(List.of("4.1", "4.2"));
+
+    assertThat(run()).hasSize(6 * CELLS);
+    assertThat(blocks().repeated()).isEqualTo(2);
+    assertThat(blocks().all().get(3).disturbed()).isTrue();
+    assertThat(notes).hasSize(2).last().asString().endsWith("it stands all the same");
+    assertThat(run()).as("and is not repeated by a resumption").isEmpty();
+  }
+
+  @Test
+  void aBlockIsRepeatedWhereTheSentinelIsOff() throws WorkerException {
+    machine.readings.put("4", new Sentinel.Reading(1_060_000, 2_000_000));
+
+    assertThat(run()).hasSize(6 * CELLS);
+    assertThat(notes)
+        .containsExactly(
+            "block 4 was disturbed (the sentinel's compute kernel took 1.06 times its median); it"
+                + " is measured again");
+  }
+
+  @Test
+  void theFirstBlocksAreJudgedOnceThereIsAMedian() throws WorkerException {
+    machine.readings.put("1", new Sentinel.Reading(1_000_000, 2_200_000));
+
+    List<BlockLoop.Place> places = run();
+
+    assertThat(places).hasSize(6 * CELLS);
+    assertThat(places.subList(3 * CELLS, 4 * CELLS))
+        .allMatch(p -> p.block() == 1 && p.attempt() == 2);
+    assertThat(blocks().repeated()).isEqualTo(1);
+    assertThat(blocks().all()).hasSize(5).noneMatch(Blocks.Block::disturbed);
+    assertThat(run()).as("nothing is left for a resumption").isEmpty();
+  }
+
+  @Test
+  void aLateRepetitionThatWasInterruptedIsFinishedByTheNextRun() throws WorkerException {
+    machine.readings.put("2", new Sentinel.Reading(1_200_000, 2_000_000));
+    int perFork = study.design().trials() + 2;
+    assertThatThrownBy(() -> run(perFork * (3 * CELLS + 1), "a", "b"))
+        .isInstanceOf(PlugPulled.class);
+
+    List<BlockLoop.Place> places = run();
+
+    assertThat(places.subList(0, CELLS - 1)).allMatch(p -> p.block() == 2 && p.attempt() == 2);
+    assertThat(blocks().all()).hasSize(5).noneMatch(Blocks.Block::disturbed);
+    assertThat(blocks().repeated()).isEqualTo(1);
+  }
+
+  @Test
+  void noBlockBeginsWhoseBetterHalfWouldLieBeyondTheBudget() throws WorkerException {
+    // A block takes 4 s: after three 12 s, after four 16 s, and half a block more is 18 s.
+    budget(17);
+
+    assertThat(run()).hasSize(4 * CELLS);
+    assertThat(notes).containsExactly("the budget of 17 s is spent after 4 of 5 blocks");
+  }
+
+  @Test
+  void theLeastBlocksAreMeasuredWhateverTheBudget() throws WorkerException {
+    budget(1);
+
+    assertThat(run()).hasSize(Study.Design.LEAST_FORKS * CELLS);
+    assertThat(notes).containsExactly("the budget of 1 s is spent after 3 of 5 blocks");
+  }
+
+  @Test
+  void timeBetweenTheCallsCountsAgainstTheBudget() throws WorkerException {
+    // The journal of a process here tells of 0.5 s; it took 100 s.
+    machine.forkNanos = 100 * SECOND;
+    budget(1_250);
+
+    assertThat(run()).hasSize(3 * CELLS);
+  }
+
+  @Test
+  void aBlockThatWasBegunIsFinishedThoughTheBudgetIsSpent() throws WorkerException {
+    int perFork = study.design().trials() + 2;
+    assertThatThrownBy(() -> run(perFork * (3 * CELLS + 1), "a", "b"))
+        .isInstanceOf(PlugPulled.class);
+    budget(1);
+
+    assertThat(run()).hasSize(CELLS - 1).allMatch(p -> p.block() == 4);
+    assertThat(blocks().all()).hasSize(4).allMatch(block -> block.forks().size() == CELLS);
+  }
+
+  @Test
+  void timeOfEarlierProcessesOfTheRunCountsAgainstTheBudget() throws WorkerException {
+    forks(3);
+    run();
+    forks(5);
+    // Three blocks of four processes, each with 0.4 s of start and load and a call of 0.101 s:
+    // 6 s, and half a block more is 7 s.
+    budget(6.9);
+
+    assertThat(run()).isEmpty();
+    assertThat(notes).containsExactly("the budget of 7 s is spent after 3 of 5 blocks");
+  }
+}

@@ -1,0 +1,341 @@
+package io.steelyard.lab.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.steelyard.lab.TestData;
+import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.parity.FairnessSheet;
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.study.Study;
+import io.steelyard.stats.Verdict;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+class SummariserTest {
+  private static final long MILLION = 1_000_000;
+
+  /** A few divisions and logarithms. */
+  private static final double ROUNDING = 1e-9;
+
+  private Study study = TestData.study(List.of("prefill"), "base", "engine");
+  private final List<Entry> journal = new ArrayList<>();
+  private final Map<String, EngineParity> engines = new LinkedHashMap<>();
+  private final List<Summary.Parity> parity = new ArrayList<>();
+
+  private Summary summary() {
+    if (engines.isEmpty()) {
+      study.engines().keySet().forEach(label -> engines.put(label, TestData.parity(label)));
+    }
+    return new Summariser(
+            study, engines, parity, FairnessSheet.of(study, List.copyOf(engines.values())), journal)
+        .summarise("run");
+  }
+
+  private Summary.Comparison comparison() {
+    return summary().comparisons().getFirst();
+  }
+
+  private void trials(int block, String cell, long... nanos) {
+    journal.add(TestData.forkStart(block, 1, cell, 1, false));
+    for (int i = 0; i < nanos.length; i++) {
+      journal.add(TestData.call(block, 1, cell, 1, Role.TRIAL, i, 512, nanos[i], true));
+    }
+    journal.add(TestData.forkEnd(block, 1, cell, 1, ""));
+  }
+
+  /** Blocks in which a trial takes these milliseconds. */
+  private void blocks(double[] base, double[] engine) {
+    for (int block = 1; block <= base.length; block++) {
+      journal.add(TestData.blockStart(block, 1));
+      trials(block, "base/pp512", (long) (base[block - 1] * MILLION));
+      trials(block, "engine/pp512", (long) (engine[block - 1] * MILLION));
+      journal.add(TestData.blockEnd(block, 1, ""));
+    }
+  }
+
+  private void load(int block, String label, long loadNanos) {
+    String cell = label + "/start";
+    Entry.ForkStart start = TestData.forkStart(block, 1, cell, 1, false);
+    journal.add(
+        new Entry.ForkStart(
+            block,
+            1,
+            cell,
+            1,
+            start.pid(),
+            start.hosted(),
+            start.runtimeNanos(),
+            loadNanos,
+            start.loadOutsideNanos(),
+            start.phases(),
+            start.readyBytes(),
+            start.settings()));
+    journal.add(TestData.forkEnd(block, 1, cell, 1, ""));
+  }
+
+  @Test
+  void halfTheTimeIsTwiceTheRate() {
+    blocks(new double[] {1_000, 1_001, 999}, new double[] {500, 500.5, 499.5});
+
+    Summary.Comparison comparison = comparison();
+
+    assertThat(comparison.metric()).isEqualTo("pp512");
+    assertThat(comparison.subject()).isEqualTo("engine");
+    assertThat(comparison.baseline()).isEqualTo("base");
+    assertThat(comparison.ratio()).isCloseTo(2, within(ROUNDING));
+    assertThat(comparison.low()).isCloseTo(2, within(ROUNDING));
+    assertThat(comparison.high()).isCloseTo(2, within(ROUNDING));
+    assertThat(comparison.verdict()).isEqualTo("faster");
+    assertThat(comparison.blocks()).isEqualTo(3);
+    assertThat(comparison.note()).isEmpty();
+  }
+
+  @Test
+  void aRatioOfTimesIsTurnedToo() {
+    study = TestData.study(List.of("load"), "base", "engine");
+    for (int block = 1; block <= 3; block++) {
+      load(block, "base", 100 * MILLION);
+      load(block, "engine", 400 * MILLION);
+    }
+
+    assertThat(comparison().ratio()).isCloseTo(0.25, within(ROUNDING));
+    assertThat(comparison().verdict()).isEqualTo("slower");
+    assertThat(summary().cells()).extracting(Summary.Cell::mean).containsExactly(100.0, 400.0);
+    assertThat(summary().cells()).extracting(Summary.Cell::better).containsOnly("lower");
+  }
+
+  @Test
+  void sidesThatHardlyDifferAreEquivalent() {
+    blocks(
+        new double[] {1_000, 1_001.3, 999.2, 1_000.4, 1_002.1},
+        new double[] {1_000.2, 1_000.9, 1_000.1, 999.3, 1_001});
+
+    assertThat(comparison().verdict()).isEqualTo("equivalent");
+    assertThat(comparison().note()).isEmpty();
+  }
+
+  @Test
+  void anUnclearRatioSaysHowManyForksWouldSettleIt() {
+    blocks(new double[] {1_000, 1_040, 980, 1_010}, new double[] {900, 960, 1_020, 890});
+
+    assertThat(comparison().verdict()).isEqualTo("inconclusive");
+    assertThat(comparison().note()).matches("about \\d+ forks would settle it");
+    assertThat(comparison().low()).isLessThan(comparison().ratio());
+    assertThat(comparison().high()).isGreaterThan(comparison().ratio());
+  }
+
+  @Test
+  void aRatioOnTheMarginCantBeSettled() {
+    blocks(new double[] {1_000, 1_030, 990}, new double[] {980.4, 1_000, 980.4});
+
+    assertThat(comparison().verdict()).isEqualTo("inconclusive");
+    assertThat(comparison().note()).isEqualTo("too close to the margin for 200 forks to settle it");
+  }
+
+  @Test
+  void tooFewBlocksSayHowManyAreNeeded() {
+    blocks(new double[] {1_000}, new double[] {500});
+
+    Summary.Comparison comparison = comparison();
+    assertThat(comparison.verdict()).isEqualTo("inconclusive");
+    assertThat(comparison.note()).isEqualTo("need ≥ 3 blocks");
+    assertThat(comparison.low()).isNull();
+    assertThat(comparison.high()).isNull();
+    assertThat(comparison.blocks()).isEqualTo(1);
+  }
+
+  @Test
+  void blocksArePairedAndTheUnpairedAreLeftOut() {
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    trials(4, "base/pp512", 10 * MILLION);
+
+    assertThat(comparison().blocks()).isEqualTo(3);
+    assertThat(comparison().ratio()).isCloseTo(2, within(ROUNDING));
+    assertThat(summary().cells().getFirst().forks()).isEqualTo(4);
+  }
+
+  @Test
+  void aSideThatVariesIsNoted() {
+    blocks(new double[] {1_000, 2_000, 500}, new double[] {100, 100, 100});
+
+    assertThat(comparison().note()).contains("base varies by 65 % between processes");
+    assertThat(comparison().note()).doesNotContain("engine varies");
+  }
+
+  @Test
+  void aSideThatFailedParityIsNotComparable() {
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    parity.add(
+        new Summary.Parity(
+            "engine", "model", "F32", true, 1.0, 1.0, 0.0, 9.0, 1.0, false, "mean KL"));
+
+    assertThat(comparison().verdict()).isEqualTo("not comparable");
+    assertThat(comparison().note()).isEqualTo("engine failed parity");
+  }
+
+  @Test
+  void anUnexplainedDifferenceIsNotComparable() {
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    engines.put("base", TestData.parity("base", TestData.settings("F32", "f16", 2)));
+    engines.put("engine", TestData.parity("engine", TestData.settings("F32", "f32", 1)));
+
+    assertThat(comparison().verdict()).isEqualTo("not comparable");
+    assertThat(comparison().note()).isEqualTo("different: KV precision, threads");
+    assertThat(comparison().ratio()).as("is shown all the same").isCloseTo(2, within(ROUNDING));
+  }
+
+  @Test
+  void anAllowedDifferenceIsComparable() {
+    study = TestData.allowing(study, "KV precision");
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    engines.put("base", TestData.parity("base", TestData.settings("F32", "f16", 2)));
+    engines.put("engine", TestData.parity("engine", TestData.settings("F32", "f32", 2)));
+
+    assertThat(comparison().verdict()).isEqualTo("faster");
+  }
+
+  @Test
+  void aProcessThatFailedMakesItsCellFailedAndNotComparable() {
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    journal.add(TestData.forkEnd(4, 1, "engine/pp512", 1, "it died"));
+
+    Summary summary = summary();
+    assertThat(summary.cells()).extracting(Summary.Cell::state).containsExactly("steady", "failed");
+    assertThat(summary.cells().get(1).mean()).isCloseTo(1_024, within(ROUNDING * 1_024));
+    assertThat(comparison().verdict()).isEqualTo("not comparable");
+    assertThat(comparison().note()).isEqualTo("engine failed: it died");
+  }
+
+  @Test
+  void aTimedOutputThatWasWrongMakesItsCellFailed() {
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    journal.add(TestData.forkStart(4, 1, "engine/pp512", 1, false));
+    journal.add(TestData.call(4, 1, "engine/pp512", 1, Role.TRIAL, 0, 512, 400 * MILLION, false));
+    journal.add(TestData.forkEnd(4, 1, "engine/pp512", 1, ""));
+
+    assertThat(comparison().note())
+        .isEqualTo("engine failed: a timed output was not the one of the parity run");
+    assertThat(summary().cells().get(1).forks()).isEqualTo(3);
+  }
+
+  @Test
+  void aLabelThatWasNotMeasuredHasNoFigures() {
+    for (int block = 1; block <= 3; block++) {
+      trials(block, "base/pp512", 1_000 * MILLION);
+    }
+
+    Summary.Cell cell = summary().cells().get(1);
+    assertThat(cell.state()).isEqualTo("failed");
+    assertThat(cell.mean()).isNull();
+    assertThat(cell.median()).isNull();
+    assertThat(cell.low()).isNull();
+    assertThat(cell.forks()).isZero();
+    assertThat(cell.trials()).isZero();
+    assertThat(comparison().ratio()).isNull();
+    assertThat(comparison().blocks()).isZero();
+  }
+
+  @Test
+  void aCellThatDidNotSettleSaysSo() {
+    blocks(new double[] {1_000, 1_000}, new double[] {500, 500});
+    journal.add(TestData.forkStart(3, 1, "engine/pp512", 1, false));
+    journal.add(TestData.call(3, 1, "engine/pp512", 1, Role.TRIAL, 0, 512, 500 * MILLION, true));
+    journal.add(new Entry.ForkEnd(3, 1, "engine/pp512", 1, false, 1, 1, 1, 1, Map.of(), ""));
+
+    assertThat(summary().cells())
+        .extracting(Summary.Cell::state)
+        .containsExactly("steady", "no steady state");
+  }
+
+  @Test
+  void valuesOfZeroHaveNoRatio() {
+    study = TestData.study(List.of("load"), "base", "engine");
+    for (int block = 1; block <= 3; block++) {
+      load(block, "base", 100 * MILLION);
+      load(block, "engine", 0);
+    }
+
+    assertThat(comparison().verdict()).isEqualTo("not comparable");
+    assertThat(comparison().ratio()).isNull();
+    assertThat(comparison().note()).isEqualTo("there is no ratio of values that are not above 0");
+  }
+
+  @Test
+  void disturbedAttemptsAreCounted() {
+    journal.add(TestData.blockStart(1, 1));
+    trials(1, "base/pp512", 900 * MILLION);
+    trials(1, "engine/pp512", 900 * MILLION);
+    journal.add(TestData.blockEnd(1, 1, "busy"));
+    journal.add(TestData.blockStart(1, 2));
+    journal.add(TestData.forkStart(1, 2, "base/pp512", 1, false));
+    journal.add(TestData.call(1, 2, "base/pp512", 1, Role.TRIAL, 0, 512, 512 * MILLION, true));
+    journal.add(TestData.forkEnd(1, 2, "base/pp512", 1, ""));
+    journal.add(TestData.blockEnd(1, 2, ""));
+
+    assertThat(summary().cells()).extracting(Summary.Cell::disturbed).containsOnly(1);
+    assertThat(summary().cells().getFirst().mean()).isCloseTo(1_000, within(ROUNDING * 1_000));
+  }
+
+  @Test
+  void withoutABaselineNothingIsCompared() {
+    study =
+        new Study(
+            study.command(),
+            study.model(),
+            study.engines(),
+            "",
+            study.metrics(),
+            study.shape(),
+            study.settings(),
+            study.design(),
+            study.allowed());
+    blocks(new double[] {1_000}, new double[] {500});
+
+    assertThat(summary().comparisons()).isEmpty();
+    assertThat(summary().cells()).hasSize(2);
+  }
+
+  @Test
+  void theSameJournalGivesTheSameSummary() {
+    blocks(new double[] {1_000, 1_040, 980, 1_010}, new double[] {900, 960, 1_020, 890});
+
+    assertThat(Json.pretty(summary())).isEqualTo(Json.pretty(summary()));
+  }
+
+  @Test
+  void verdictsAreSpelledAsTheSchemaSays() {
+    assertThat(Verdict.values())
+        .extracting(Verdict::label)
+        .containsExactlyInAnyOrder(
+            "faster", "slower", "equivalent", "inconclusive", "not comparable");
+  }
+
+  @Test
+  void theJsonIsThatOfTheSchema() throws IOException {
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    parity.add(
+        new Summary.Parity(
+            "base", "model", "F32 100%", true, 1e-8, 2e-8, 1.0, 0.001, 1e-8, true, ""));
+    study.engines().keySet().forEach(label -> engines.put(label, TestData.parity(label)));
+    var weights =
+        new Summary.FairnessLine(
+            "weights", new TreeMap<>(Map.of("base", "abc", "engine", "abc")), "equal");
+    Summary summary =
+        new Summariser(study, engines, parity, List.of(weights), journal).summarise("run");
+
+    String golden;
+    try (var in = SummariserTest.class.getResourceAsStream("summary.json")) {
+      golden = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+    assertThat(Json.pretty(summary).strip()).isEqualTo(golden.strip());
+    assertThat(Json.read(golden, Summary.class)).isEqualTo(summary);
+  }
+}
