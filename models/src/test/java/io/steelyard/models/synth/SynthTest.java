@@ -88,7 +88,12 @@ class SynthTest {
 
   /** If one of these changes, {@link Synth#GENERATION} has to go up. */
   @ParameterizedTest
-  @CsvSource({"F16, dfb0f4609f3e106d3a3a5f62b32da86a4553f43964a3c11599b945cf8c080018", "BF16, 05befa09726959ed5be99015ac9150058b43e63331d557a8a562c7b05e42aeba", "Q8_0, c217dd1689f5ff65d870576ae3f70d7f16523c0fded0081a5bc0c3b7616d6ea9", "Q4_0, 54740f4bd1d9f8516edc3da4041f17ad49b4d368d5b695f71ffb3caba9f94043"})
+  @CsvSource({
+    "F16, dfb0f4609f3e106d3a3a5f62b32da86a4553f43964a3c11599b945cf8c080018",
+    "BF16, 05befa09726959ed5be99015ac9150058b43e63331d557a8a562c7b05e42aeba",
+    "Q8_0, c217dd1689f5ff65d870576ae3f70d7f16523c0fded0081a5bc0c3b7616d6ea9",
+    "Q4_0, 54740f4bd1d9f8516edc3da4041f17ad49b4d368d5b695f71ffb3caba9f94043"
+  })
   void givesTheSameBytesInEveryBuild(DataType type, String sum) throws Exception {
     write(LLAMA, type, 1, "m.gguf").close();
 
