@@ -48,6 +48,7 @@ final class PartialFile implements AutoCloseable {
       readWhatIsThere();
       long usable = Files.getFileStore(target.getParent()).getUsableSpace();
       if (usable < wantedBytes - size) {
+        close();
         throw new IOException("only %,d bytes are free there".formatted(usable));
       }
     } catch (IOException e) {

@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -63,7 +64,7 @@ final class HeaderReader {
 
   Header read() {
     int version = readVersion();
-    need(16, "the counts of tensors and metadata");
+    need(16, "the numbers of tensors and metadata entries in", "its header");
     long tensors = count(in.getLong(), LEAST_TENSOR, "tensors");
     long entries = count(in.getLong(), LEAST_ENTRY, "metadata entries");
     Metadata metadata = readMetadata(entries);
@@ -103,8 +104,8 @@ final class HeaderReader {
   private Metadata readMetadata(long entries) {
     Map<String, Value> values = new LinkedHashMap<>();
     for (long i = 0; i < entries; i++) {
-      String key = readString("the name of metadata entry " + i);
-      need(4, "the type of metadata key '" + printable(key) + "'");
+      String key = readString("the name of metadata entry", i);
+      need(4, "the type of metadata key", key);
       Value value = readValue(readType(key), key);
       if (values.put(key, value) != null) {
         throw corrupt("metadata key '%s' appears twice".formatted(printable(key)));
@@ -115,22 +116,23 @@ final class HeaderReader {
 
   private ValueType readType(String key) {
     int id = in.getInt();
-    return ValueType.ofId(id)
-        .orElseThrow(
-            () ->
-                corrupt(
-                    "metadata key '%s' has the unknown value type %s"
-                        .formatted(printable(key), Integer.toUnsignedString(id))));
+    Optional<ValueType> type = ValueType.ofId(id);
+    if (type.isEmpty()) {
+      throw corrupt(
+          "metadata key '%s' has the unknown value type %s"
+              .formatted(printable(key), Integer.toUnsignedString(id)));
+    }
+    return type.get();
   }
 
   private Value readValue(ValueType type, String key) {
-    need(type.leastBytes(), "the value of metadata key '" + printable(key) + "'");
+    need(type.leastBytes(), "the value of metadata key", key);
     Object content =
         switch (type) {
           case FLOAT32 -> in.getFloat();
           case FLOAT64 -> in.getDouble();
           case BOOL -> in.get() != 0;
-          case STRING -> readString("the value of metadata key '" + printable(key) + "'");
+          case STRING -> readString("the value of metadata key", key);
           case ARRAY -> readArray(key);
           case UINT8, INT8, UINT16, INT16, UINT32, INT32, UINT64, INT64 ->
               Elements.integer(type, in);
@@ -161,19 +163,13 @@ final class HeaderReader {
     }
     for (int i = 0; i < count; i++) {
       if (type == ValueType.ARRAY) {
-        if (in.remaining() < type.leastBytes()) {
-          throw tooShort(type.leastBytes(), "an inner array of '" + printable(key) + "'");
-        }
+        need(type.leastBytes(), "an inner array of metadata key", key);
         ValueType inner = readType(key);
         skip(inner, arrayCount(inner, key), key, depth + 1);
       } else {
-        if (in.remaining() < 8) {
-          throw tooShort(8, "string " + i + " of metadata key '" + printable(key) + "'");
-        }
+        need(8, "a string of metadata key", key);
         long length = in.getLong();
-        if (length < 0 || length > in.remaining()) {
-          throw tooShort(length, "string " + i + " of metadata key '" + printable(key) + "'");
-        }
+        need(length, "a string of metadata key", key);
         in.position(in.position() + (int) length);
       }
     }
@@ -208,19 +204,18 @@ final class HeaderReader {
     List<Raw> tensors = new ArrayList<>();
     Set<String> names = new HashSet<>();
     for (long i = 0; i < count; i++) {
-      String name = readString("the name of tensor " + i);
+      String name = readString("the name of tensor", i);
       if (!names.add(name)) {
         throw corrupt("tensor '%s' appears twice".formatted(printable(name)));
       }
-      String what = "the shape of tensor '" + printable(name) + "'";
-      need(4, what);
+      need(4, "the shape of tensor", name);
       int rank = in.getInt();
       if (rank < 0 || rank > MOST_DIMENSIONS) {
         throw corrupt(
             "tensor '%s' claims %s dimensions where GGUF has at most %d"
                 .formatted(printable(name), Integer.toUnsignedString(rank), MOST_DIMENSIONS));
       }
-      need(8L * rank + 4 + 8, what);
+      need(8L * rank + 4 + 8, "the shape of tensor", name);
       long[] dimensions = new long[rank];
       for (int d = 0; d < rank; d++) {
         dimensions[d] = in.getLong();
@@ -240,7 +235,7 @@ final class HeaderReader {
   }
 
   private Description describe(Raw raw, long dataStart, int alignment) {
-    String name = printable(raw.name());
+    String name = raw.name();
     DataType type = DataType.ofId(raw.typeId()).orElseThrow(() -> unsupported(name, raw.typeId()));
     long columns = 1;
     long rows = 1;
@@ -250,7 +245,8 @@ final class HeaderReader {
         long size = raw.dimensions()[d];
         if (size < 1) {
           throw corrupt(
-              "dimension %d of tensor '%s' is %s".formatted(d, name, Long.toUnsignedString(size)));
+              "dimension %d of tensor '%s' is %s"
+                  .formatted(d, printable(name), Long.toUnsignedString(size)));
         }
         if (d == 0) {
           columns = size;
@@ -261,17 +257,17 @@ final class HeaderReader {
       if (columns % type.blockSize() != 0) {
         throw corrupt(
             "tensor '%s' has rows of %d values, no multiple of the %d values in a block of %s"
-                .formatted(name, columns, type.blockSize(), type));
+                .formatted(printable(name), columns, type.blockSize(), type));
       }
       bytes = Math.multiplyExact(rows, type.bytes(columns));
     } catch (ArithmeticException e) {
-      throw corrupt("the shape of tensor '%s' is beyond any size".formatted(name));
+      throw corrupt("the shape of tensor '%s' is beyond any size".formatted(printable(name)));
     }
     long offset = raw.offset();
     if (offset % alignment != 0) {
       throw corrupt(
           "tensor '%s' begins at offset %s, which is not aligned to %d bytes"
-              .formatted(name, Long.toUnsignedString(offset), alignment));
+              .formatted(printable(name), Long.toUnsignedString(offset), alignment));
     }
     if (offset < 0
         || dataStart > fileSize
@@ -279,7 +275,8 @@ final class HeaderReader {
         || bytes > fileSize - dataStart - offset) {
       throw corrupt(
           "tensor '%s' needs %d bytes from offset %s of the data at byte %d, past the file's end at %d"
-              .formatted(name, bytes, Long.toUnsignedString(offset), dataStart, fileSize));
+              .formatted(
+                  printable(name), bytes, Long.toUnsignedString(offset), dataStart, fileSize));
     }
     return new Description(raw.name(), type, columns, rows, dataStart + offset, bytes);
   }
@@ -298,10 +295,10 @@ final class HeaderReader {
     }
   }
 
-  private String readString(String what) {
-    need(8, what);
+  private String readString(String what, Object which) {
+    need(8, what, which);
     long length = in.getLong();
-    need(length, what);
+    need(length, what, which);
     byte[] bytes = new byte[(int) length];
     in.get(bytes);
     return new String(bytes, StandardCharsets.UTF_8);
@@ -316,21 +313,22 @@ final class HeaderReader {
     return count;
   }
 
-  private void need(long bytes, String what) {
+  /** Makes sure of bytes to read. Messages are put together in the rare case alone. */
+  private void need(long bytes, String what, Object which) {
     if (bytes < 0 || bytes > in.remaining()) {
-      throw tooShort(bytes, what);
+      throw tooShort(bytes, "%s '%s'".formatted(what, printable(which.toString())));
     }
   }
 
   private ModelException tooShort(long bytes, String what) {
-    if (bytes >= 0 && bytes <= fileSize - in.position()) {
+    long left = fileSize - in.position();
+    if (bytes >= 0 && bytes <= left) {
       return new ModelException(
           "%s has more than 2 GiB of metadata, which Steelyard doesn't read".formatted(source));
     }
     return corrupt(
         "%s at byte %d needs %s bytes, where %d are left"
-            .formatted(
-                what, in.position(), Long.toUnsignedString(bytes), fileSize - in.position()));
+            .formatted(what, in.position(), Long.toUnsignedString(bytes), left));
   }
 
   private ModelException corrupt(String what) {
@@ -342,7 +340,7 @@ final class HeaderReader {
   private ModelException unsupported(String tensor, int typeId) {
     return new ModelException(
         "%s: tensor '%s' has type %s, which Steelyard doesn't read; it reads %s"
-            .formatted(source, tensor, GgmlTypes.name(typeId), DataType.names()));
+            .formatted(source, printable(tensor), GgmlTypes.name(typeId), DataType.names()));
   }
 
   /** A name from the file cut and cleaned for a message. */

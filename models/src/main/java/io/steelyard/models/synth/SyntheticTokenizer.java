@@ -10,8 +10,8 @@ import java.util.Map;
 /**
  * A byte-level BPE vocabulary that is made when it is needed: three control tokens, the 256 bytes
  * in GPT-2's spelling, merges learned from a list of common English words, and {@code <unused_N>}
- * tokens up to the size that the shape asks for. It encodes any text, English with about three
- * characters a token.
+ * tokens up to the size that the shape asks for. It encodes any text; common English words are one
+ * token each.
  *
  * <p>The unused tokens have type normal: engines print nothing for other types, and a random model
  * would seem to write nothing.

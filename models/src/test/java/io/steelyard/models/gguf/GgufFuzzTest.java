@@ -33,9 +33,6 @@ class GgufFuzzTest {
   private static final long SEED = 20_260_101;
   private static final long NANOS_ALLOWED = 1_000_000_000L;
 
-  /** Keeps the compiler from dropping reads. */
-  private long touched;
-
   @TempDir Path directory;
 
   @Test
@@ -80,7 +77,7 @@ class GgufFuzzTest {
   }
 
   /** Opens a file and reads all metadata and the ends of all tensors. */
-  private void touch(byte[] bytes) {
+  private static void touch(byte[] bytes) {
     try (GgufFile file = GgufFile.of(MemorySegment.ofArray(bytes), "fuzz.gguf")) {
       Metadata metadata = file.metadata();
       for (String key : metadata.keys()) {
@@ -94,13 +91,10 @@ class GgufFuzzTest {
           metadata.ints(key);
         }
       }
-      long sum = 0;
       for (Tensor tensor : file.tensors()) {
-        MemorySegment data = tensor.data();
-        sum += data.get(ValueLayout.JAVA_BYTE, 0);
-        sum += data.get(ValueLayout.JAVA_BYTE, data.byteSize() - 1);
+        MemorySegment lastRow = tensor.data().asSlice(tensor.data().byteSize() - tensor.rowBytes());
+        assertThat(lastRow.toArray(ValueLayout.JAVA_BYTE)).hasSize((int) tensor.rowBytes());
       }
-      touched += sum;
       file.metadata().integer("llama.block_count", 0);
     }
   }
