@@ -12,6 +12,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
@@ -114,7 +115,11 @@ final class LibraryFiles {
       }
       lines.put(
           library.getKey(),
-          size + " " + Files.getLastModifiedTime(file) + " " + library.getValue().sha256());
+          size
+              + " "
+              + Files.getLastModifiedTime(file).to(TimeUnit.NANOSECONDS)
+              + " "
+              + library.getValue().sha256());
     }
     refuseStrangers(folder);
     StringBuilder text = new StringBuilder();
@@ -141,8 +146,12 @@ final class LibraryFiles {
   private static void writeStamp(Path stamp, String state) {
     try {
       Path part = Files.createTempFile(stamp.getParent(), STAMP, ".part");
-      Files.writeString(part, state);
-      Files.move(part, stamp, StandardCopyOption.ATOMIC_MOVE);
+      try {
+        Files.writeString(part, state);
+        Files.move(part, stamp, StandardCopyOption.ATOMIC_MOVE);
+      } finally {
+        Files.deleteIfExists(part);
+      }
     } catch (IOException ignoredReadOnlyFolder) {
       // Only a short cut: a folder that can't be written is hashed again next time.
     }

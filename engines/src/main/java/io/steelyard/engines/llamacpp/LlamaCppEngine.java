@@ -52,6 +52,7 @@ public final class LlamaCppEngine implements Engine {
           "IQ4_NL", "IQ4_XS", "TQ1_0", "TQ2_0", "MXFP4", "NVFP4", "Q1_0", "Q2_0");
 
   private final LlamaCppInstaller installer;
+  private Optional<Path> directory = Optional.empty();
   private Optional<Session> session = Optional.empty();
 
   /** An engine that uses the libraries installed for this user. */
@@ -112,6 +113,7 @@ public final class LlamaCppEngine implements Engine {
     unload();
     library.log().clear();
     Path file = Path.of(request.model());
+    WeightFacts.Reading weights = WeightFacts.read(file);
     long start = System.nanoTime();
     LlamaModel model = LlamaModel.load(library, file, options);
     long modelReady = System.nanoTime();
@@ -137,7 +139,7 @@ public final class LlamaCppEngine implements Engine {
     phases.put("load", modelReady - start);
     phases.put("context", contextReady - modelReady);
     return new LoadReport(
-        phases, opened.bytes, loaded.files(), settings(opened, library.log(), file));
+        phases, opened.bytes, loaded.files(), settings(opened, library.log(), weights));
   }
 
   @Override
@@ -335,8 +337,9 @@ public final class LlamaCppEngine implements Engine {
     }
   }
 
-  private static LoadReport.Settings settings(Session s, LlamaCppLog log, Path file) {
-    WeightFacts weights = WeightFacts.of(file, s.model);
+  private static LoadReport.Settings settings(
+      Session s, LlamaCppLog log, WeightFacts.Reading reading) {
+    WeightFacts weights = reading.of(s.model);
     boolean flash =
         s.options.flash() != Flash.OFF
             && !log.mentions("Flash Attention not supported")
@@ -364,10 +367,14 @@ public final class LlamaCppEngine implements Engine {
   }
 
   private Path directory() throws EngineException {
-    InstalledEngine installed = installer.status();
-    return installed
-        .directory()
-        .orElseThrow(() -> new EngineException(Kind.MISSING, installed.message()));
+    if (directory.isEmpty()) {
+      InstalledEngine installed = installer.status();
+      directory = installed.directory();
+      if (directory.isEmpty()) {
+        throw new EngineException(Kind.MISSING, installed.message());
+      }
+    }
+    return directory.get();
   }
 
   private Session session() throws EngineException {

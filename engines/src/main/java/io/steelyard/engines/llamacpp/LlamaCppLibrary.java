@@ -64,8 +64,10 @@ final class LlamaCppLibrary {
       handle(ADDRESS, ADDRESS, LlamaCppStructs.CONTEXT_PARAMS);
   private static final MethodHandle I_P_BATCH = handle(JAVA_INT, ADDRESS, LlamaCppStructs.BATCH);
 
+  private static final LlamaCppLog LOG = new LlamaCppLog();
+  private static final MemorySegment LOG_CALLBACK = logCallback();
+
   private final SymbolLookup symbols = SymbolLookup.loaderLookup();
-  private final LlamaCppLog log = new LlamaCppLog();
 
   private final MemorySegment decode = symbol("llama_decode");
   private final MemorySegment synchronize = symbol("llama_synchronize");
@@ -77,8 +79,8 @@ final class LlamaCppLibrary {
   private final MemorySegment threadpoolFree;
 
   private LlamaCppLibrary(Path directory) {
-    setLog();
     try {
+      VOID_PP.invokeExact(symbol("llama_log_set"), LOG_CALLBACK, MemorySegment.NULL);
       VOID_P.invokeExact(
           symbol("ggml_backend_load_all_from_path"), utf8(directory.toString(), Arena.global()));
       VOID.invokeExact(symbol("llama_backend_init"));
@@ -112,12 +114,12 @@ final class LlamaCppLibrary {
 
   /** Links the shapes of all functions now, in the runtime's own time. */
   static void link() {
-    Objects.requireNonNull(I_P_BATCH);
+    Objects.requireNonNull(LOG_CALLBACK);
   }
 
   /** What llama.cpp has said since {@link LlamaCppLog#clear}. */
   LlamaCppLog log() {
-    return log;
+    return LOG;
   }
 
   /** The version that the library states of itself. */
@@ -304,7 +306,7 @@ final class LlamaCppLibrary {
     return allocator.allocateFrom(text, StandardCharsets.UTF_8);
   }
 
-  private void setLog() {
+  private static MemorySegment logCallback() {
     try {
       MethodHandle accept =
           MethodHandles.lookup()
@@ -313,13 +315,11 @@ final class LlamaCppLibrary {
                   "accept",
                   MethodType.methodType(
                       void.class, int.class, MemorySegment.class, MemorySegment.class))
-              .bindTo(log);
-      MemorySegment callback =
-          LINKER.upcallStub(
-              accept, FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS), Arena.global());
-      VOID_PP.invokeExact(symbol("llama_log_set"), callback, MemorySegment.NULL);
-    } catch (Throwable e) {
-      throw unexpected(e);
+              .bindTo(LOG);
+      return LINKER.upcallStub(
+          accept, FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, ADDRESS), Arena.global());
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
     }
   }
 

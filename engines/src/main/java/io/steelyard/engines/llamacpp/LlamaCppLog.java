@@ -4,8 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * What llama.cpp says. Its lines are kept, since some facts stand nowhere else (buffer sizes,
@@ -26,7 +24,7 @@ final class LlamaCppLog {
 
   private static final int LONGEST_LINE = 4000;
 
-  private static final Pattern BUFFER = Pattern.compile("(\\S+) +buffer size = +(\\d+\\.\\d+) MiB");
+  private static final String BUFFER = " buffer size =";
 
   private final List<String> lines = new ArrayList<>();
   private final StringBuilder partial = new StringBuilder();
@@ -101,11 +99,13 @@ final class LlamaCppLog {
    */
   synchronized long bufferBytes(String kind) {
     flush();
+    String label = " " + kind + BUFFER;
     double mebibytes = 0;
     for (String line : lines) {
-      Matcher matcher = BUFFER.matcher(line);
-      if (matcher.find() && matcher.group(1).equals(kind)) {
-        mebibytes += Double.parseDouble(matcher.group(2));
+      int at = line.indexOf(label);
+      if (at >= 0 && line.endsWith(" MiB")) {
+        String size = line.substring(at + label.length(), line.length() - " MiB".length());
+        mebibytes += Double.parseDouble(size.strip());
       }
     }
     return Math.round(mebibytes * (1 << 20));

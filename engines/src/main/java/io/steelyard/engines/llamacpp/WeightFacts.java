@@ -5,6 +5,8 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.gguf.WeightPrecision;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 /**
@@ -16,19 +18,35 @@ import java.util.stream.Collectors;
 record WeightFacts(String precision, String activations) {
 
   /**
-   * Reads a file that llama.cpp has loaded. Types that Steelyard's own reader doesn't know are told
-   * by llama.cpp's name for the mixture.
+   * Starts to read a file's tensor table, beside llama.cpp that loads the same file: its cold start
+   * must not wait for what only the fairness sheet needs.
    */
-  static WeightFacts of(Path file, LlamaModel model) {
+  static Reading read(Path file) {
+    return new Reading(CompletableFuture.supplyAsync(() -> readNow(file)));
+  }
+
+  /** A reading that may still go on. */
+  record Reading(CompletableFuture<Optional<WeightFacts>> result) {
+    /**
+     * The facts of a loaded model. Types that Steelyard's own reader doesn't know are told by
+     * llama.cpp's name for the mixture.
+     */
+    WeightFacts of(LlamaModel model) {
+      return result.join().orElseGet(() -> new WeightFacts(model.fileType(), "int8 blocks"));
+    }
+  }
+
+  private static Optional<WeightFacts> readNow(Path file) {
     try (GgufFile gguf = GgufFile.open(file)) {
-      return new WeightFacts(
-          WeightPrecision.describe(gguf),
-          WeightPrecision.parameters(gguf).keySet().stream()
-              .map(WeightFacts::activations)
-              .distinct()
-              .collect(Collectors.joining(" + ")));
+      return Optional.of(
+          new WeightFacts(
+              WeightPrecision.describe(gguf.tensors()),
+              WeightPrecision.parameters(gguf.tensors()).keySet().stream()
+                  .map(WeightFacts::activations)
+                  .distinct()
+                  .collect(Collectors.joining(" + "))));
     } catch (ModelException e) {
-      return new WeightFacts(model.fileType(), "int8 blocks");
+      return Optional.empty();
     }
   }
 

@@ -1,6 +1,5 @@
 package io.steelyard.models.architecture;
 
-import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Matrix;
 import io.steelyard.kernels.Rows;
@@ -8,16 +7,14 @@ import io.steelyard.kernels.Tensor;
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.gguf.WeightPrecision;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Takes a model's tensors out of its file: checks each one's shape, makes it ready for the kernels,
@@ -133,20 +130,6 @@ public final class Weights {
    * Q8_0 21%}; a single type stands alone.
    */
   public String precision() {
-    Map<DataType, Long> values = new EnumMap<>(DataType.class);
-    long total = 0;
-    for (Tensor tensor : matrixTensors) {
-      long count = tensor.rows() * tensor.columns();
-      values.merge(tensor.type(), count, Long::sum);
-      total += count;
-    }
-    if (values.size() == 1) {
-      return values.keySet().iterator().next().name();
-    }
-    double all = total;
-    return values.entrySet().stream()
-        .sorted(Map.Entry.<DataType, Long>comparingByValue().reversed())
-        .map(entry -> entry.getKey() + " " + Math.round(100 * entry.getValue() / all) + "%")
-        .collect(Collectors.joining(" + "));
+    return WeightPrecision.describe(matrixTensors);
   }
 }

@@ -2,6 +2,7 @@ package io.steelyard.models.gguf;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -17,9 +18,9 @@ public final class WeightPrecision {
   private WeightPrecision() {}
 
   /** Parameters in matrices by type, in the order of {@link DataType}. */
-  public static Map<DataType, Long> parameters(GgufFile file) {
+  public static Map<DataType, Long> parameters(Collection<Tensor> tensors) {
     Map<DataType, Long> parameters = new EnumMap<>(DataType.class);
-    for (Tensor tensor : file.tensors()) {
+    for (Tensor tensor : tensors) {
       if (tensor.rows() > 1) {
         parameters.merge(tensor.type(), tensor.rows() * tensor.columns(), Long::sum);
       }
@@ -29,10 +30,10 @@ public final class WeightPrecision {
 
   /**
    * Each type's share of the parameters, the largest first: {@code Q4_1 79% + Q8_0 21%}; the type
-   * alone where there is but one; {@code none} for a file without matrices.
+   * alone where there is but one; {@code none} without matrices.
    */
-  public static String describe(GgufFile file) {
-    Map<DataType, Long> parameters = parameters(file);
+  public static String describe(Collection<Tensor> tensors) {
+    Map<DataType, Long> parameters = parameters(tensors);
     if (parameters.size() <= 1) {
       return parameters.keySet().stream().findFirst().map(DataType::name).orElse("none");
     }
