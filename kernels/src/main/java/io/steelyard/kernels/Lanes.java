@@ -165,6 +165,27 @@ final class Lanes {
     return result.blend(0f, x.compare(VectorOperators.LT, -87f));
   }
 
+  /**
+   * Sums a vector's lanes, always in the same order. {@code reduceLanes} leaves the order open, and
+   * compiled code takes another one than interpreted code does.
+   *
+   * @param scratch address of {@link #BYTES} bytes
+   */
+  static float sum(FloatVector vector, long scratch) {
+    store(scratch, vector);
+    float a = scalar(scratch);
+    float b = scalar(scratch + 4);
+    float c = scalar(scratch + 8);
+    float d = scalar(scratch + 12);
+    for (int i = 4; i < COUNT; i += 4) {
+      a += scalar(scratch + 4L * i);
+      b += scalar(scratch + 4L * i + 4);
+      c += scalar(scratch + 4L * i + 8);
+      d += scalar(scratch + 4L * i + 12);
+    }
+    return (a + b) + (c + d);
+  }
+
   static FloatVector broadcastOf(float value) {
     return FloatVector.broadcast(FLOATS, value);
   }

@@ -25,70 +25,76 @@ final class VectorDot {
    * @param x address of the activations
    * @param sums address of the sums of each 32 activations, as of {@link #sums}
    * @param y address of the first result
+   * @param lanes address of scratch memory for one vector
    */
-  static void rows(DataType type, long w, int rows, int columns, long x, long sums, long y) {
+  static void rows(
+      DataType type, long w, int rows, int columns, long x, long sums, long y, long lanes) {
     long rowBytes = type.bytes(columns);
     switch (type) {
       case F32 -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, f32(w + r * rowBytes, columns, x));
+          Lanes.put(y + 4L * r, f32(w + r * rowBytes, columns, x, lanes));
         }
       }
       case F16 -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, f16(w + r * rowBytes, columns, x));
+          Lanes.put(y + 4L * r, f16(w + r * rowBytes, columns, x, lanes));
         }
       }
       case BF16 -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, bf16(w + r * rowBytes, columns, x));
+          Lanes.put(y + 4L * r, bf16(w + r * rowBytes, columns, x, lanes));
         }
       }
       case Q8_0 -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, q8Zero(w + r * rowBytes, columns, x));
+          Lanes.put(y + 4L * r, q8Zero(w + r * rowBytes, columns, x, lanes));
         }
       }
       case Q4_0 -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, q4Zero(w + r * rowBytes, columns, x, sums));
+          Lanes.put(y + 4L * r, q4Zero(w + r * rowBytes, columns, x, sums, lanes));
         }
       }
       case Q4_1 -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, q4One(w + r * rowBytes, columns, x, sums));
+          Lanes.put(y + 4L * r, q4One(w + r * rowBytes, columns, x, sums, lanes));
         }
       }
       case Q4_K -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, q4K(w + r * rowBytes, columns, x, sums));
+          Lanes.put(y + 4L * r, q4K(w + r * rowBytes, columns, x, sums, lanes));
         }
       }
       case Q5_K -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, q5K(w + r * rowBytes, columns, x, sums));
+          Lanes.put(y + 4L * r, q5K(w + r * rowBytes, columns, x, sums, lanes));
         }
       }
       case Q6_K -> {
         for (int r = 0; r < rows; r++) {
-          Lanes.put(y + 4L * r, q6K(w + r * rowBytes, columns, x));
+          Lanes.put(y + 4L * r, q6K(w + r * rowBytes, columns, x, lanes));
         }
       }
     }
   }
 
-  /** Sums each 32 activations; a rest under 32 is left out, since no blocked type has one. */
-  static void sums(long x, int columns, long sums) {
+  /**
+   * Sums each 32 activations; a rest under 32 is left out, since no blocked type has one.
+   *
+   * @param lanes address of scratch memory for one vector
+   */
+  static void sums(long x, int columns, long sums, long lanes) {
     for (int i = 0; i + SUM_BLOCK <= columns; i += SUM_BLOCK) {
       FloatVector sum = Lanes.load(x + 4L * i);
       for (int j = COUNT; j < SUM_BLOCK; j += COUNT) {
         sum = sum.add(Lanes.load(x + 4L * (i + j)));
       }
-      Lanes.put(sums + 4L * (i / SUM_BLOCK), sum.reduceLanes(VectorOperators.ADD));
+      Lanes.put(sums + 4L * (i / SUM_BLOCK), Lanes.sum(sum, lanes));
     }
   }
 
-  private static float f32(long w, int columns, long x) {
+  private static float f32(long w, int columns, long x, long lanes) {
     FloatVector even = Lanes.broadcastOf(0);
     FloatVector odd = Lanes.broadcastOf(0);
     int i = 0;
@@ -96,14 +102,14 @@ final class VectorDot {
       even = Lanes.load(w + 4L * i).fma(Lanes.load(x + 4L * i), even);
       odd = Lanes.load(w + 4L * (i + COUNT)).fma(Lanes.load(x + 4L * (i + COUNT)), odd);
     }
-    float sum = even.add(odd).reduceLanes(VectorOperators.ADD);
+    float sum = Lanes.sum(even.add(odd), lanes);
     for (; i < columns; i++) {
       sum += Lanes.scalar(w + 4L * i) * Lanes.scalar(x + 4L * i);
     }
     return sum;
   }
 
-  private static float f16(long w, int columns, long x) {
+  private static float f16(long w, int columns, long x, long lanes) {
     FloatVector even = Lanes.broadcastOf(0);
     FloatVector odd = Lanes.broadcastOf(0);
     int i = 0;
@@ -111,14 +117,14 @@ final class VectorDot {
       even = Lanes.halves(w + 2L * i).fma(Lanes.load(x + 4L * i), even);
       odd = Lanes.halves(w + 2L * (i + COUNT)).fma(Lanes.load(x + 4L * (i + COUNT)), odd);
     }
-    float sum = even.add(odd).reduceLanes(VectorOperators.ADD);
+    float sum = Lanes.sum(even.add(odd), lanes);
     for (; i < columns; i++) {
       sum += Lanes.half(w + 2L * i) * Lanes.scalar(x + 4L * i);
     }
     return sum;
   }
 
-  private static float bf16(long w, int columns, long x) {
+  private static float bf16(long w, int columns, long x, long lanes) {
     FloatVector even = Lanes.broadcastOf(0);
     FloatVector odd = Lanes.broadcastOf(0);
     int i = 0;
@@ -126,14 +132,14 @@ final class VectorDot {
       even = Lanes.brainFloats(w + 2L * i).fma(Lanes.load(x + 4L * i), even);
       odd = Lanes.brainFloats(w + 2L * (i + COUNT)).fma(Lanes.load(x + 4L * (i + COUNT)), odd);
     }
-    float sum = even.add(odd).reduceLanes(VectorOperators.ADD);
+    float sum = Lanes.sum(even.add(odd), lanes);
     for (; i < columns; i++) {
       sum += Float.intBitsToFloat(Lanes.bits16(w + 2L * i) << 16) * Lanes.scalar(x + 4L * i);
     }
     return sum;
   }
 
-  private static float q8Zero(long w, int columns, long x) {
+  private static float q8Zero(long w, int columns, long x, long lanes) {
     FloatVector sum = Lanes.broadcastOf(0);
     for (int i = 0; i < columns; i += 32) {
       FloatVector block = Lanes.broadcastOf(0);
@@ -144,7 +150,7 @@ final class VectorDot {
       w += 34;
       x += 128;
     }
-    return sum.reduceLanes(VectorOperators.ADD);
+    return Lanes.sum(sum, lanes);
   }
 
   /** Σ over one block of 32 nibbles: low ones meet the first half of the activations. */
@@ -160,7 +166,7 @@ final class VectorDot {
     return block;
   }
 
-  private static float q4Zero(long w, int columns, long x, long sums) {
+  private static float q4Zero(long w, int columns, long x, long sums, long lanes) {
     FloatVector sum = Lanes.broadcastOf(0);
     float offsets = 0;
     for (int i = 0; i < columns; i += 32) {
@@ -171,10 +177,10 @@ final class VectorDot {
       x += 128;
       sums += 4;
     }
-    return sum.reduceLanes(VectorOperators.ADD) - 8 * offsets;
+    return Lanes.sum(sum, lanes) - 8 * offsets;
   }
 
-  private static float q4One(long w, int columns, long x, long sums) {
+  private static float q4One(long w, int columns, long x, long sums, long lanes) {
     FloatVector sum = Lanes.broadcastOf(0);
     float minima = 0;
     for (int i = 0; i < columns; i += 32) {
@@ -184,10 +190,10 @@ final class VectorDot {
       x += 128;
       sums += 4;
     }
-    return sum.reduceLanes(VectorOperators.ADD) + minima;
+    return Lanes.sum(sum, lanes) + minima;
   }
 
-  private static float q4K(long w, int columns, long x, long sums) {
+  private static float q4K(long w, int columns, long x, long sums, long lanes) {
     FloatVector sum = Lanes.broadcastOf(0);
     float minima = 0;
     for (int i = 0; i < columns; i += 256) {
@@ -211,10 +217,10 @@ final class VectorDot {
       }
       w += 144;
     }
-    return sum.reduceLanes(VectorOperators.ADD) - minima;
+    return Lanes.sum(sum, lanes) - minima;
   }
 
-  private static float q5K(long w, int columns, long x, long sums) {
+  private static float q5K(long w, int columns, long x, long sums, long lanes) {
     FloatVector sum = Lanes.broadcastOf(0);
     float minima = 0;
     for (int i = 0; i < columns; i += 256) {
@@ -233,10 +239,10 @@ final class VectorDot {
       }
       w += 176;
     }
-    return sum.reduceLanes(VectorOperators.ADD) - minima;
+    return Lanes.sum(sum, lanes) - minima;
   }
 
-  private static float q6K(long w, int columns, long x) {
+  private static float q6K(long w, int columns, long x, long lanes) {
     FloatVector sum = Lanes.broadcastOf(0);
     for (int i = 0; i < columns; i += 256) {
       float scale = Lanes.half(w + 208);
@@ -250,6 +256,6 @@ final class VectorDot {
       }
       w += 210;
     }
-    return sum.reduceLanes(VectorOperators.ADD);
+    return Lanes.sum(sum, lanes);
   }
 }

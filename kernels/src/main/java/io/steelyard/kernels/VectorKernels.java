@@ -6,7 +6,6 @@ import static io.steelyard.kernels.ThreadTeam.share;
 import java.lang.foreign.Arena;
 import java.util.List;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorOperators;
 
 /** The portable fast tier: the JDK's Vector API over all threads. */
 final class VectorKernels implements Kernels {
@@ -78,41 +77,53 @@ final class VectorKernels implements Kernels {
   /** An operator on single rows. */
   @FunctionalInterface
   private interface RowOperator {
-    void apply(int row);
+    /**
+     * Handles one row.
+     *
+     * @param lanes address of scratch memory for one vector
+     */
+    void apply(int row, long lanes);
   }
 
   /** Deals rows to threads; one or a few are not worth waking anybody. */
   private void eachRow(int tokens, RowOperator operator) {
     if (tokens <= VectorMatmul.FEW) {
-      for (int row = 0; row < tokens; row++) {
-        operator.apply(row);
-      }
-      return;
+      rows(0, tokens, operator, 0);
+    } else {
+      team.run(
+          (member, members) ->
+              rows(
+                  share(tokens, member, members),
+                  share(tokens, member + 1, members),
+                  operator,
+                  member));
     }
-    team.run(
-        (member, members) -> {
-          int end = share(tokens, member + 1, members);
-          for (int row = share(tokens, member, members); row < end; row++) {
-            operator.apply(row);
-          }
-        });
+  }
+
+  private void rows(int from, int to, RowOperator operator, int member) {
+    long lanes = own[member].atLeast(Lanes.BYTES);
+    for (int row = from; row < to; row++) {
+      operator.apply(row, lanes);
+    }
   }
 
   @Override
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
     Operands.rmsNorm(x, weight, y, tokens);
     long w = weight.address(0);
-    eachRow(tokens, row -> rmsNorm(x.address(row), w, epsilon, y.address(row), x.width()));
+    eachRow(
+        tokens,
+        (row, lanes) -> rmsNorm(x.address(row), w, epsilon, y.address(row), x.width(), lanes));
   }
 
-  private static void rmsNorm(long x, long weight, float epsilon, long y, int width) {
+  private static void rmsNorm(long x, long weight, float epsilon, long y, int width, long lanes) {
     FloatVector sum = Lanes.broadcastOf(0);
     int whole = width - width % COUNT;
     for (int i = 0; i < whole; i += COUNT) {
       FloatVector v = Lanes.load(x + 4L * i);
       sum = v.fma(v, sum);
     }
-    float squares = sum.reduceLanes(VectorOperators.ADD);
+    float squares = Lanes.sum(sum, lanes);
     for (int i = whole; i < width; i++) {
       squares += Lanes.scalar(x + 4L * i) * Lanes.scalar(x + 4L * i);
     }
@@ -133,7 +144,7 @@ final class VectorKernels implements Kernels {
     boolean interleaved = rope.layout() == Rope.Layout.INTERLEAVED;
     eachRow(
         tokens,
-        row -> {
+        (row, lanes) -> {
           long angle = angles.address(row);
           for (int head = 0; head < x.width(); head += headDimension) {
             long at = x.address(row) + 4L * head;
@@ -168,8 +179,10 @@ final class VectorKernels implements Kernels {
   @Override
   public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
     Operands.store(cache, keys, values, position, tokens);
-    VectorCache own = (VectorCache) cache;
-    eachRow(tokens, row -> own.store(position + row, keys.address(row), values.address(row)));
+    VectorCache vectors = (VectorCache) cache;
+    eachRow(
+        tokens,
+        (row, lanes) -> vectors.store(position + row, keys.address(row), values.address(row)));
   }
 
   @Override
@@ -194,7 +207,8 @@ final class VectorKernels implements Kernels {
     Operands.elementwise(gate, up, out, tokens);
     eachRow(
         tokens,
-        row -> siluGate(gate.address(row), up.address(row), out.address(row), gate.width()));
+        (row, lanes) ->
+            siluGate(gate.address(row), up.address(row), out.address(row), gate.width()));
   }
 
   private static void siluGate(long gate, long up, long out, int width) {
@@ -214,7 +228,7 @@ final class VectorKernels implements Kernels {
   @Override
   public void add(Rows x, Rows delta, int tokens) {
     Operands.elementwise(x, delta, x, tokens);
-    eachRow(tokens, row -> add(x.address(row), delta.address(row), x.width()));
+    eachRow(tokens, (row, lanes) -> add(x.address(row), delta.address(row), x.width()));
   }
 
   private static void add(long x, long delta, int width) {

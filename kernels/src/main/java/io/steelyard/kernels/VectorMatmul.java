@@ -54,9 +54,10 @@ final class VectorMatmul implements AutoCloseable {
     this.tokens = tokens;
     if (tokens <= FEW) {
       int blocks = weights.columns() / VectorDot.SUM_BLOCK;
-      sums = shared.atLeast(4L * (FEW * blocks + 1));
+      long lanes = shared.atLeast(Lanes.BYTES + 4L * FEW * blocks);
+      sums = lanes + Lanes.BYTES;
       for (int token = 0; token < tokens; token++) {
-        VectorDot.sums(x.address(token), weights.columns(), sums + 4L * token * blocks);
+        VectorDot.sums(x.address(token), weights.columns(), sums + 4L * token * blocks, lanes);
       }
       team.run(few);
     } else {
@@ -70,6 +71,7 @@ final class VectorMatmul implements AutoCloseable {
   private void few(int member, int members) {
     int begin = share(weights.rows(), member, members);
     int end = share(weights.rows(), member + 1, members);
+    long lanes = own[member].atLeast(Lanes.BYTES);
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -77,19 +79,19 @@ final class VectorMatmul implements AutoCloseable {
       int from = Math.max(begin, first);
       int to = Math.min(end, first + rows);
       if (from < to) {
-        rows(part, from - first, to - from, from);
+        rows(part, from - first, to - from, from, lanes);
       }
       first += rows;
     }
   }
 
-  private void rows(Tensor part, int row, int count, int target) {
+  private void rows(Tensor part, int row, int count, int target, long lanes) {
     int columns = weights.columns();
     long w = part.data().address() + row * part.rowBytes();
     for (int token = 0; token < tokens; token++) {
       long tokenSums = sums + 4L * token * (columns / VectorDot.SUM_BLOCK);
       long out = y.address(token) + 4L * target;
-      VectorDot.rows(part.type(), w, count, columns, x.address(token), tokenSums, out);
+      VectorDot.rows(part.type(), w, count, columns, x.address(token), tokenSums, out, lanes);
     }
   }
 

@@ -1,0 +1,207 @@
+package io.steelyard.models;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Tier;
+import io.steelyard.models.sampling.Sampler;
+import io.steelyard.models.sampling.Sampling;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+
+/** Whole models against golden logits and golden greedy decoding. */
+class TinyModelsTest {
+  @TempDir Path directory;
+
+  static Stream<Arguments> modelsAndTiers() {
+    return Stream.of("llama", "llama-tied", "mistral")
+        .flatMap(model -> Arrays.stream(Tier.values()).map(tier -> Arguments.of(model, tier)));
+  }
+
+  /** How far logits may lie from the golden ones with an exact KV cache. */
+  private static double tolerance(Tier tier) {
+    return tier == Tier.REFERENCE ? 1e-4 : 1e-3;
+  }
+
+  private interface Body {
+    void run(Session session, Model model) throws IOException;
+  }
+
+  private void with(String name, Tier tier, int threads, DataType kv, Body body)
+      throws IOException {
+    try (Kernels kernels = Kernels.of(tier, threads);
+        Model model = Model.load(Golden.model(name, directory), kernels);
+        Session session = model.newSession(128, kv)) {
+      body.run(session, model);
+    }
+  }
+
+  private static List<float[]> allLogits(Session session, int[] ids, int from, int to) {
+    List<float[]> rows = new ArrayList<>();
+    session.forward(ids, from, to, row -> rows.add(row.toArray(ValueLayout.JAVA_FLOAT)));
+    return rows;
+  }
+
+  private static double largestDifference(List<float[]> rows, float[] golden) {
+    double largest = 0;
+    int at = 0;
+    for (float[] row : rows) {
+      for (float value : row) {
+        largest = Math.max(largest, Math.abs((double) value - golden[at++]));
+      }
+    }
+    assertThat(at).isEqualTo(golden.length);
+    return largest;
+  }
+
+  @ParameterizedTest
+  @MethodSource("modelsAndTiers")
+  void logitsAreTheGoldenOnes(String name, Tier tier) throws IOException {
+    int[] ids = Golden.ids(Golden.json("tiny/" + name + "/golden.json").get("ids"));
+    float[] golden = Golden.floats("tiny/" + name + "/logits.f32");
+    for (int threads = 1; threads <= 3; threads++) {
+      with(
+          name,
+          tier,
+          threads,
+          DataType.F32,
+          (session, model) ->
+              assertThat(largestDifference(allLogits(session, ids, 0, ids.length), golden))
+                  .isLessThan(tolerance(tier)));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("modelsAndTiers")
+  void aHalfPrecisionCacheStaysClose(String name, Tier tier) throws IOException {
+    int[] ids = Golden.ids(Golden.json("tiny/" + name + "/golden.json").get("ids"));
+    float[] golden = Golden.floats("tiny/" + name + "/logits.f32");
+    with(
+        name,
+        tier,
+        2,
+        DataType.F16,
+        (session, model) -> {
+          // Halves round to 2^-11; logits here span -12 to 12 and these models amplify little.
+          double difference = largestDifference(allLogits(session, ids, 0, ids.length), golden);
+          assertThat(difference).isBetween(1e-4, 2e-2);
+        });
+  }
+
+  @ParameterizedTest
+  @MethodSource("modelsAndTiers")
+  void chunksAndSingleStepsGiveTheSameLogits(String name, Tier tier) throws IOException {
+    int[] ids = Golden.ids(Golden.json("tiny/" + name + "/golden.json").get("ids"));
+    float[] golden = Golden.floats("tiny/" + name + "/logits.f32");
+    with(
+        name,
+        tier,
+        2,
+        DataType.F32,
+        (session, model) -> {
+          List<float[]> rows = new ArrayList<>();
+          int from = 0;
+          for (int chunk : new int[] {1, 9, 2, 20, 5}) {
+            rows.addAll(allLogits(session, ids, from, from + chunk));
+            from += chunk;
+          }
+          for (; from < ids.length; from++) {
+            rows.add(session.step(ids[from]).toArray(ValueLayout.JAVA_FLOAT));
+          }
+          assertThat(session.length()).isEqualTo(ids.length);
+          assertThat(largestDifference(rows, golden)).isLessThan(tolerance(tier));
+        });
+  }
+
+  @ParameterizedTest
+  @MethodSource("modelsAndTiers")
+  void greedyDecodingGivesTheGoldenTokens(String name, Tier tier) throws IOException {
+    JsonNode greedy = Golden.json("tiny/" + name + "/greedy.json");
+    int[] prompt = Golden.ids(greedy.get("prompt"));
+    for (DataType kv : List.of(DataType.F32, DataType.F16)) {
+      with(
+          name,
+          tier,
+          2,
+          kv,
+          (session, model) -> {
+            List<Integer> ids = new ArrayList<>();
+            List<Float> margins = new ArrayList<>();
+            session.advance(prompt, 0, prompt.length - 1);
+            session.decode(
+                prompt[prompt.length - 1],
+                32,
+                new Sampler(Sampling.GREEDY),
+                (id, logits) -> {
+                  margins.add(Sampler.margin(logits));
+                  return ids.add(id);
+                });
+            assertThat(ids)
+                .containsExactlyElementsOf(
+                    Arrays.stream(Golden.ids(greedy.get("ids"))).boxed().toList());
+            if (kv == DataType.F32) {
+              for (int i = 0; i < margins.size(); i++) {
+                float golden = (float) greedy.get("margins").get(i).asDouble();
+                assertThat(margins.get(i)).isCloseTo(golden, within(1e-3f));
+              }
+            }
+          });
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("modelsAndTiers")
+  void aTruncatedCacheContinuesAsIfTheRestHadNeverBeen(String name, Tier tier) throws IOException {
+    int[] ids = Golden.ids(Golden.json("tiny/" + name + "/golden.json").get("ids"));
+    with(
+        name,
+        tier,
+        2,
+        DataType.F16,
+        (session, model) -> {
+          session.advance(ids, 0, 30);
+          float[] first = session.forward(ids, 30, 48).toArray(ValueLayout.JAVA_FLOAT);
+          session.truncate(30);
+          assertThat(session.length()).isEqualTo(30);
+          float[] again = session.forward(ids, 30, 48).toArray(ValueLayout.JAVA_FLOAT);
+          assertThat(again).isEqualTo(first);
+        });
+  }
+
+  @ParameterizedTest
+  @MethodSource("modelsAndTiers")
+  void everyLayersOutputIsTold(String name, Tier tier) throws IOException {
+    int[] ids = {1, 2, 3, 4, 5, 6, 7};
+    with(
+        name,
+        tier,
+        2,
+        DataType.F32,
+        (session, model) -> {
+          List<Integer> layers = new ArrayList<>();
+          session.layers(
+              ids,
+              (layer, output, tokens) -> {
+                layers.add(layer);
+                assertThat(tokens).isEqualTo(ids.length);
+                assertThat(output.width()).isEqualTo(model.config().hidden());
+                MemorySegment row = output.row(tokens - 1);
+                assertThat(row.toArray(ValueLayout.JAVA_FLOAT)).doesNotContain(0f);
+              });
+          assertThat(layers).hasSize(model.config().layers() + 1).isSorted();
+        });
+  }
+}
