@@ -47,7 +47,7 @@ final class Console {
       if (!name.equals(stage)) {
         close();
         stage = name;
-        bar = ProgressBar.start(err, name, STEPS, ProgressBar.Unit.ITEMS);
+        bar = ProgressBar.start(err, name, STEPS, ProgressBar.Unit.SHARE);
       }
       bar.detail(detail);
       bar.update(Math.round(share * STEPS));

@@ -7,6 +7,7 @@ import io.steelyard.models.ModelException;
 import io.steelyard.reports.terminal.Terminal;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
@@ -47,6 +48,8 @@ public final class Main {
             new java.io.FileOutputStream(java.io.FileDescriptor.out),
             true,
             StandardCharsets.UTF_8));
+    // Numbers are written one way everywhere, in tables as in records.
+    Locale.setDefault(Locale.ROOT);
     System.exit(run(arguments));
   }
 

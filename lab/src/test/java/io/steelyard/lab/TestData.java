@@ -22,7 +22,7 @@ public final class TestData {
 
   public static LoadReport.Settings settings(String weights, String kv, int threads) {
     return new LoadReport.Settings(
-        weights, kv, "f32", threads, "0-1", 512, 1024, true, 3, 30, 135_000_000);
+        weights, kv, "as the weights", threads, "0-1", 512, 1024, true, 3, 30, 135_000_000);
   }
 
   /** A study of these labels, all of engine {@code engine}, the first one the baseline. */

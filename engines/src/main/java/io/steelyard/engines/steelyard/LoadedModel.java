@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
 
 /** A model with its kernels and one session, and what the session's cache holds. */
 final class LoadedModel implements AutoCloseable {
@@ -35,10 +36,12 @@ final class LoadedModel implements AutoCloseable {
     this.options = options;
   }
 
-  static LoadedModel load(Path path, SteelyardOptions options) throws EngineException {
+  static LoadedModel load(
+      Path path, SteelyardOptions options, UnaryOperator<Kernels> arithmetic)
+      throws EngineException {
     Kernels kernels;
     try {
-      kernels = Kernels.of(options.tier(), options.threads());
+      kernels = arithmetic.apply(Kernels.of(options.tier(), options.threads()));
     } catch (UnsupportedOperationException e) {
       throw new EngineException(Kind.UNSUPPORTED, "steelyard: " + e.getMessage(), e);
     }

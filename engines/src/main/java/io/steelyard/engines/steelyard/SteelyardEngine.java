@@ -32,12 +32,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
 /** Steelyard's own engine behind the worker protocol. */
 public final class SteelyardEngine implements Engine {
   private final Map<String, String> environment;
+  private final UnaryOperator<Kernels> arithmetic;
   private Optional<LoadedModel> loaded = Optional.empty();
 
   /**
@@ -46,7 +48,13 @@ public final class SteelyardEngine implements Engine {
    * @param environment the process's environment variables; {@code STEELYARD_TIER} forces a tier
    */
   public SteelyardEngine(Map<String, String> environment) {
+    this(environment, UnaryOperator.identity());
+  }
+
+  /** An engine whose arithmetic is wrapped, so that tests can plant faults in it. */
+  SteelyardEngine(Map<String, String> environment, UnaryOperator<Kernels> arithmetic) {
     this.environment = Map.copyOf(environment);
+    this.arithmetic = arithmetic;
   }
 
   @Override
@@ -72,7 +80,7 @@ public final class SteelyardEngine implements Engine {
     SteelyardOptions options = SteelyardOptions.of(request, environment);
     close();
     long start = System.nanoTime();
-    LoadedModel model = LoadedModel.load(Path.of(request.model()), options);
+    LoadedModel model = LoadedModel.load(Path.of(request.model()), options, arithmetic);
     long nanos = System.nanoTime() - start;
     loaded = Optional.of(model);
     return new LoadReport(Map.of("load", nanos), model.bytes(), List.of(), model.settings());

@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * How close to the oracle an engine must be: the least precise of the weight matrices and the KV
- * cache decides. The weights are the same on both sides, so these bounds hold arithmetic alone.
+ * How close to the oracle an engine must be: the least precise of the arithmetic and the KV cache
+ * decides. The weights are the same on both sides, so these bounds hold arithmetic alone.
  *
  * <p>This is the one table of parity's bounds.
  */
@@ -80,9 +80,14 @@ public enum PrecisionClass {
     return layerError;
   }
 
-  /** The class of a loaded model, from what the engine read back. */
+  /**
+   * The class of a loaded model, from what the engine read back. An engine that multiplies in
+   * float32 rounds nothing that the weights' own precision excuses, so only its KV cache counts.
+   */
   public static PrecisionClass of(LoadReport.Settings settings) {
-    return lessPrecise(ofTypes(settings.weights()), ofTypes(settings.kv()));
+    boolean exact = settings.activations().equalsIgnoreCase("f32");
+    return lessPrecise(
+        exact ? F32 : ofTypes(settings.weights()), ofTypes(settings.kv()));
   }
 
   /** The one with the wider bounds. */

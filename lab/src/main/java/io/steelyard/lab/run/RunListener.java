@@ -23,4 +23,20 @@ public interface RunListener {
 
   /** Something that a person should know, in one sentence. */
   void note(String message);
+
+  /** Hears one of several equal parts of a stage, and tells this listener of the whole. */
+  default RunListener part(int index, int parts) {
+    RunListener whole = this;
+    return new RunListener() {
+      @Override
+      public void progress(String stage, double share, String detail) {
+        whole.progress(stage, (index + share) / parts, detail);
+      }
+
+      @Override
+      public void note(String message) {
+        whole.note(message);
+      }
+    };
+  }
 }

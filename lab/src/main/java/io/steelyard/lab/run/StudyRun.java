@@ -8,6 +8,7 @@ import io.steelyard.lab.parity.ParityRun;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.stats.WarmUp;
@@ -26,6 +27,9 @@ import java.util.stream.Stream;
  * begins a run and goes on with one that was interrupted.
  */
 public final class StudyRun {
+  /** What the sentinel takes a block, its start included. */
+  private static final double SENTINEL_SECONDS = 1.5;
+
   private final RunDirectory directory;
   private final Study study;
   private final EngineRegistry registry;
@@ -96,11 +100,12 @@ public final class StudyRun {
   /** Runs parity for every label, the baseline first, and judges each. */
   private List<Summary.Parity> judge(
       Workers workers, Oracle oracle, Map<String, EngineParity> engines) {
-    ParityRun run = new ParityRun(study, workers, oracle, cache, listener);
     Map<String, String> broken = new LinkedHashMap<>();
+    int done = 0;
     for (String label : study.engines().keySet()) {
+      RunListener part = listener.part(done++, study.engines().size());
       try {
-        engines.put(label, run.of(label));
+        engines.put(label, new ParityRun(study, workers, oracle, cache, part).of(label));
       } catch (WorkerException e) {
         broken.put(label, e.getMessage());
       }
@@ -124,13 +129,17 @@ public final class StudyRun {
 
   /** How long it will take, from what each call took in the parity run. */
   private String expectation(Map<String, EngineParity> engines) {
-    double block = 0;
+    double block = SENTINEL_SECONDS;
     int calls = WarmUp.LEAST_ITERATIONS + 1 + study.design().trials();
     for (Cell cell : study.cells()) {
       EngineParity engine = engines.get(cell.label());
       if (engine != null) {
-        long each = engine.estimates().getOrDefault(cell.workload().name(), 0L);
-        block += (engine.startNanos() + (double) calls * each) / 1e9;
+        boolean start = cell.workload().kind() == Workload.Kind.START;
+        double work =
+            start
+                ? engine.estimates().values().stream().mapToLong(Long::longValue).sum()
+                : (double) calls * engine.estimates().get(cell.workload().name());
+        block += (engine.startNanos() + work) / 1e9;
       }
     }
     double least = block * Math.min(study.design().forks(), Study.Design.LEAST_FORKS);

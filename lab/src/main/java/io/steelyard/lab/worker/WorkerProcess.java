@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -35,6 +36,7 @@ public final class WorkerProcess implements AutoCloseable {
   private final ReentrantLock calling = new ReentrantLock();
   private EngineInfo info;
   private long readyNanos;
+  private final AtomicBoolean closed = new AtomicBoolean();
   private long lastId;
   private long compileNanos;
 
@@ -201,6 +203,9 @@ public final class WorkerProcess implements AutoCloseable {
   /** Asks the worker to close, waits shortly, and kills what is left of it. Never fails. */
   @Override
   public void close() {
+    if (closed.getAndSet(true)) {
+      return;
+    }
     if (calling.tryLock()) {
       try {
         call("close", Nothing.NOTHING, Nothing.class);

@@ -3,6 +3,7 @@ package io.steelyard.lab.parity;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.lab.TestData;
+import io.steelyard.lab.worker.LoadReport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,6 +42,16 @@ class PrecisionClassTest {
   })
   void theLeastPreciseOfWeightsAndCacheDecides(String weights, String kv, PrecisionClass expected) {
     assertThat(PrecisionClass.of(TestData.settings(weights, kv, 2))).isEqualTo(expected);
+  }
+
+  @Test
+  void weightsExcuseNothingWhereTheArithmeticIsFloat32() {
+    LoadReport.Settings rounded = TestData.settings("Q4_1 100%", "f16", 2);
+    LoadReport.Settings exact =
+        new LoadReport.Settings("Q4_1 100%", "f16", "f32", 2, "0-1", 512, 1024, true, 3, 30, 1);
+
+    assertThat(PrecisionClass.of(rounded)).isEqualTo(PrecisionClass.FOUR_BIT);
+    assertThat(PrecisionClass.of(exact)).isEqualTo(PrecisionClass.HALF);
   }
 
   @Test

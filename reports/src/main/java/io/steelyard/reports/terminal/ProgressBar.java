@@ -15,7 +15,9 @@ public final class ProgressBar implements AutoCloseable {
   /** What is counted. */
   public enum Unit {
     BYTES,
-    ITEMS;
+    ITEMS,
+    /** Nothing that a person would count: only the share is shown. */
+    SHARE;
 
     private String format(long amount) {
       return this == BYTES ? Format.bytes(amount) : Format.count(amount);
@@ -189,9 +191,13 @@ public final class ProgressBar implements AutoCloseable {
 
   private String amount() {
     String amount = unit.format(done);
-    return total <= 0
-        ? amount
-        : (int) (100 * share()) + " % (" + amount + " of " + unit.format(total) + ")";
+    if (total <= 0) {
+      return amount;
+    }
+    String percent = (int) (100 * share()) + " %";
+    return unit == Unit.SHARE
+        ? percent
+        : percent + " (" + amount + " of " + unit.format(total) + ")";
   }
 
   /** Rate, for bytes, and time left, once there is something to judge them by. */
