@@ -55,7 +55,7 @@ final class AdHocWorker implements AutoCloseable {
             folder);
     WorkerProcess worker = null;
     try {
-      worker = workers.start("worker", engine.name());
+      worker = workers.start("worker", engine.name(), engine.options());
       return new AdHocWorker(folder, worker, workers.load(worker, engine.options()));
     } catch (WorkerException | RuntimeException e) {
       if (worker != null) {

@@ -86,7 +86,7 @@ final class BenchCommand implements Callable<Integer> {
     StudyOptions.between("--batch", batch, 1, 4096);
     List<String> specs = options.engines.isEmpty() ? List.of("steelyard") : options.engines;
     Console console = new Console();
-    Engines.prepare(specs, console);
+    specs = Engines.prepare(specs, console);
     ResolvedModel model = Models.resolve(options.model, console);
     Study study =
         options.study(

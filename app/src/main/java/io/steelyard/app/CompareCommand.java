@@ -79,7 +79,7 @@ final class CompareCommand implements Callable<Integer> {
     List<String> specs =
         options.engines.isEmpty() ? List.of("steelyard", "llamacpp") : options.engines;
     Console console = new Console();
-    Engines.prepare(specs, console);
+    specs = Engines.prepare(specs, console);
     ResolvedModel model = Models.resolve(options.model, console);
     Study study =
         options.study(CommandText.of(spec), model, specs, baseline, metrics, 1, margin, allow);

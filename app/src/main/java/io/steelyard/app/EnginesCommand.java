@@ -105,9 +105,9 @@ final class EnginesCommand {
     @Override
     public Integer call() throws Exception {
       Console console = new Console();
-      Engines.prepare(List.of(engine), console);
+      String prepared = Engines.prepare(List.of(engine), console).getFirst();
       Path file = Models.resolve(model, console).file();
-      EngineSpec spec = StudyOptions.parse(engine);
+      EngineSpec spec = StudyOptions.parse(prepared);
       Path folder = Files.createTempDirectory("steelyard-check-");
       List<Conformance.Check> checks =
           Conformance.check(

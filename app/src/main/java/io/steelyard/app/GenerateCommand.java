@@ -124,8 +124,7 @@ final class GenerateCommand implements Callable<Integer> {
           "sampling needs --temperature ≥ 0, 0 < --top-p ≤ 1, 0 ≤ --min-p < 1 and --top-k ≥ 0");
     }
     Console console = new Console();
-    Engines.prepare(List.of(engine), console);
-    EngineSpec spec = StudyOptions.parse(engine);
+    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(engine), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     try (GgufFile file = GgufFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());

@@ -5,12 +5,18 @@ import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.models.ModelException;
 import io.steelyard.reports.terminal.Terminal;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
 /** The command line. Results go to stdout, everything else to stderr. */
 @Command(
@@ -41,13 +47,19 @@ import picocli.CommandLine.Help.Ansi;
 public final class Main {
   private Main() {}
 
+  @Option(
+      names = "--llamacpp-home",
+      paramLabel = "DIR",
+      scope = ScopeType.INHERIT,
+      description = "where llama.cpp's libraries lie, instead of installing them")
+  void llamaCppHome(Path directory) {
+    Engines.llamaCppHome = Optional.of(directory);
+  }
+
   public static void main(String[] arguments) {
     // Engines' names and texts are UTF-8 whatever the platform's own charset.
     System.setOut(
-        new PrintStream(
-            new java.io.FileOutputStream(java.io.FileDescriptor.out),
-            true,
-            StandardCharsets.UTF_8));
+        new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8));
     // Numbers are written one way everywhere, in tables as in records.
     Locale.setDefault(Locale.ROOT);
     System.exit(run(arguments));

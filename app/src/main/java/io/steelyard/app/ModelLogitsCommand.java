@@ -86,8 +86,7 @@ final class ModelLogitsCommand implements Callable<Integer> {
     Console console = new Console();
     String text =
         tier == null ? engine : engine + (engine.contains(":") ? "," : ":") + "tier=" + tier;
-    Engines.prepare(List.of(text), console);
-    EngineSpec spec = StudyOptions.parse(text);
+    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     Models.checkContext(resolved, ids.size());
     int[] given = ids.stream().mapToInt(Integer::intValue).toArray();

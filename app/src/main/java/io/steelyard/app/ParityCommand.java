@@ -74,9 +74,9 @@ final class ParityCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StudyOptions.between("--threads", threads, 0, 1024);
     Console console = new Console();
-    Engines.prepare(List.of(a, b), console);
-    EngineSpec specA = StudyOptions.parse(a);
-    EngineSpec specB = StudyOptions.parse(b);
+    List<String> prepared = Engines.prepare(List.of(a, b), console);
+    EngineSpec specA = StudyOptions.parse(prepared.getFirst());
+    EngineSpec specB = StudyOptions.parse(prepared.getLast());
     ResolvedModel first = Models.resolve(model, console);
     ResolvedModel second = modelB == null ? first : Models.resolve(modelB, console);
     try (AdHocWorker left = AdHocWorker.start(specA, first, threads, CONTEXT, kv);

@@ -36,8 +36,7 @@ final class LoadedModel implements AutoCloseable {
     this.options = options;
   }
 
-  static LoadedModel load(
-      Path path, SteelyardOptions options, UnaryOperator<Kernels> arithmetic)
+  static LoadedModel load(Path path, SteelyardOptions options, UnaryOperator<Kernels> arithmetic)
       throws EngineException {
     Kernels kernels;
     try {

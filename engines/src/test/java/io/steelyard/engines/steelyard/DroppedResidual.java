@@ -10,7 +10,9 @@ import io.steelyard.kernels.Tier;
 import java.lang.foreign.Arena;
 import java.util.List;
 
-/** Kernels that forget the residual stream once a pass, after the first layer's feed-forward part. */
+/**
+ * Kernels that forget the residual stream once a pass, after the first layer's feed-forward part.
+ */
 final class DroppedResidual implements Kernels {
   private static final int FIRST_FEED_FORWARD = 2;
 

@@ -17,7 +17,9 @@ import java.nio.file.StandardOpenOption;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 
-/** Faults that real engines have shipped, planted in a copy of the model file or in the arithmetic. */
+/**
+ * Faults that real engines have shipped, planted in a copy of the model file or in the arithmetic.
+ */
 enum Fault {
   /** Every rotation angle but the first is 1 % off. */
   ROPE((file, gguf) -> scaleReal(file, ".rope.freq_base", 1.01f)),
@@ -46,8 +48,7 @@ enum Fault {
       Files.copy(model, copy, StandardCopyOption.REPLACE_EXISTING);
       try (FileChannel channel =
           FileChannel.open(copy, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-        MemorySegment file =
-            channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
+        MemorySegment file = channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
         change.accept(file, GgufFile.of(file, copy.toString()));
         file.force();
       }

@@ -83,8 +83,7 @@ final class FaultyEngine implements Engine {
   }
 
   @Override
-  public DecodeReport decode(DecodeRequest request, TokenListener listener)
-      throws EngineException {
+  public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
     return engine.decode(request, listener);
   }
 

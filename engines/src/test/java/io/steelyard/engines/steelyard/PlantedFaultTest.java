@@ -90,9 +90,7 @@ final class PlantedFaultTest {
             List.of());
     try (RunDirectory run = RunDirectory.create(folder.resolve("runs"), "test", study)) {
       StudyRun.Outcome outcome =
-          new StudyRun(
-                  run, EngineRegistry.of(folder), cache(), RunListener.NONE)
-              .run();
+          new StudyRun(run, EngineRegistry.of(folder), cache(), RunListener.NONE).run();
       Summary.Parity subject = outcome.summary().parity().get(1);
       if (!subject.pass()) {
         assertThat(outcome.summary().comparisons())

@@ -100,7 +100,7 @@ public record Oracle(Path directory, Results results) {
    */
   public static Oracle of(Study study, Workers workers, Path cache, RunListener listener)
       throws WorkerException {
-    try (WorkerProcess worker = workers.start("oracle", ENGINE)) {
+    try (WorkerProcess worker = workers.start("oracle", ENGINE, Map.of())) {
       EngineInfo info = worker.info();
       Path directory =
           cache
@@ -137,7 +137,7 @@ public record Oracle(Path directory, Results results) {
         results = compute("reference", first, scratch, listener);
       } else {
         first.close();
-        try (WorkerProcess vector = workers.start("oracle", ENGINE)) {
+        try (WorkerProcess vector = workers.start("oracle", ENGINE, Map.of())) {
           workers.load(vector, oracleSettings("vector"));
           results = compute("vector", vector, scratch, listener);
         }
@@ -210,8 +210,8 @@ public record Oracle(Path directory, Results results) {
       throws IOException, WorkerException {
     listener.progress("oracle", 0.9, "checking it against the reference tier");
     int[] ids = Arrays.copyOf(results.parity().getFirst(), CHECKED_POSITIONS);
-    try (WorkerProcess reference = workers.start("oracle", ENGINE);
-        WorkerProcess vector = workers.start("oracle", ENGINE)) {
+    try (WorkerProcess reference = workers.start("oracle", ENGINE, Map.of());
+        WorkerProcess vector = workers.start("oracle", ENGINE, Map.of())) {
       workers.load(reference, oracleSettings("reference"));
       workers.load(vector, oracleSettings("vector"));
       try (FloatRows exact = reference.logits(ids).value();

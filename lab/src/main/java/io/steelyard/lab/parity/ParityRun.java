@@ -55,7 +55,7 @@ public final class ParityRun {
   /** What the label does, from the cache where the same was run before. */
   public EngineParity of(String label) throws WorkerException {
     Study.Engine engine = study.engines().get(label);
-    try (WorkerProcess worker = workers.start("parity-" + label, engine.name())) {
+    try (WorkerProcess worker = workers.start("parity-" + label, engine.name(), engine.options())) {
       EngineInfo info = worker.info();
       Path cached = cache.resolve("parity").resolve(key(engine, info) + ".json");
       if (Files.exists(cached)) {

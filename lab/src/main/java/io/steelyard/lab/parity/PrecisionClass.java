@@ -86,8 +86,7 @@ public enum PrecisionClass {
    */
   public static PrecisionClass of(LoadReport.Settings settings) {
     boolean exact = settings.activations().equalsIgnoreCase("f32");
-    return lessPrecise(
-        exact ? F32 : ofTypes(settings.weights()), ofTypes(settings.kv()));
+    return lessPrecise(exact ? F32 : ofTypes(settings.weights()), ofTypes(settings.kv()));
   }
 
   /** The one with the wider bounds. */

@@ -90,7 +90,8 @@ final class ForkRunner implements BlockLoop.Forks {
 
     void run() throws WorkerException, IOException {
       Study.Engine engine = study.engines().get(place.cell().label());
-      try (WorkerProcess worker = workers.start(place.cell().id(), engine.name())) {
+      try (WorkerProcess worker =
+          workers.start(place.cell().id(), engine.name(), engine.options())) {
         EngineInfo info = worker.info();
         long ready = worker.processMemory().resident();
         Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));

@@ -34,7 +34,7 @@ final class Sentinel {
   record Reading(long computeNanos, long bandwidthNanos) {}
 
   static Reading read(Workers workers) throws WorkerException {
-    try (WorkerProcess worker = workers.start("sentinel", ENGINE)) {
+    try (WorkerProcess worker = workers.start("sentinel", ENGINE, Map.of())) {
       return new Reading(time(worker, "compute"), time(worker, "bandwidth"));
     }
   }

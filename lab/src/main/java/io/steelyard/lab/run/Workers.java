@@ -17,6 +17,8 @@ import java.util.function.Function;
 
 /** Starts workers for one model and tells each what the settings and its own options say. */
 public final class Workers {
+  private static final String ENVIRONMENT = "env.";
+
   private final Study.Model model;
   private final Study.Settings settings;
   private final EngineRegistry registry;
@@ -44,11 +46,20 @@ public final class Workers {
    * Starts an engine's worker.
    *
    * @param name what it is for; names the file of its stderr
+   * @param options the engine's options; {@code env.NAME=…} sets a variable of its environment
    */
-  public WorkerProcess start(String name, String engine) throws WorkerException {
+  public WorkerProcess start(String name, String engine, Map<String, String> options)
+      throws WorkerException {
+    Map<String, String> environment = new HashMap<>();
+    options.forEach(
+        (key, value) -> {
+          if (key.startsWith(ENVIRONMENT)) {
+            environment.put(key.substring(ENVIRONMENT.length()), value);
+          }
+        });
     try {
       WorkerCommand command =
-          registry.command(EngineSpec.parse(engine)).onCpus(settings.affinity());
+          registry.command(EngineSpec.parse(engine)).with(environment).onCpus(settings.affinity());
       return WorkerProcess.start(command, stderr.apply(name), scratch, Timeouts.DEFAULT);
     } catch (EngineException e) {
       throw new RunException(e.getMessage(), e);
@@ -68,10 +79,13 @@ public final class Workers {
   /** What a worker is told to load. */
   public LoadRequest request(Map<String, String> options) {
     Map<String, String> own = new HashMap<>(options);
+    own.keySet().removeIf(key -> key.startsWith(ENVIRONMENT));
     String threads = own.remove("threads");
     String context = own.remove("context");
     String kv = own.remove("kv");
-    String flash = own.remove("flash");
+    // Anything but on and off is the engine's own to understand or to refuse.
+    boolean switched = "on".equals(own.get("flash")) || "off".equals(own.get("flash"));
+    String flash = switched ? own.remove("flash") : null;
     return new LoadRequest(
         model.file(),
         threads == null ? settings.threads() : number("threads", threads),

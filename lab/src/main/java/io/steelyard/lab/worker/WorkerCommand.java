@@ -2,6 +2,7 @@ package io.steelyard.lab.worker;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -72,6 +73,13 @@ public record WorkerCommand(
     command.add(provider.name());
     command.add("/dev/fd/3");
     return new WorkerCommand(provider.name(), command, Map.of(), "");
+  }
+
+  /** The same with further variables in its environment. */
+  public WorkerCommand with(Map<String, String> further) {
+    Map<String, String> all = new HashMap<>(environment);
+    all.putAll(further);
+    return new WorkerCommand(engine, command, all, cpus);
   }
 
   /** The same, kept to these processors ({@code 0-1,4}; empty for no restriction). */
