@@ -19,7 +19,12 @@ final class Console {
 
   /** Prints a result. */
   void result(String text) {
-    out.stream().println(out.style().adapt(text));
+    text.lines().map(out.style()::adapt).forEach(out.stream()::println);
+  }
+
+  /** Parts results. */
+  void blank() {
+    out.stream().println();
   }
 
   /** Says something that is no result. */

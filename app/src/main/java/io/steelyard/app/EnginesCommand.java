@@ -124,7 +124,7 @@ final class EnginesCommand {
                               check.name(),
                               check.detail().isEmpty() ? "" : ": " + check.detail())));
       boolean passed = Conformance.passed(checks);
-      console.result("");
+      console.blank();
       console.result(
           engine
               + (passed

@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.InstallException;
 import io.steelyard.lab.run.RunException;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.WorkerException;
@@ -7,8 +8,10 @@ import io.steelyard.models.ModelException;
 import io.steelyard.reports.terminal.Terminal;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
@@ -67,6 +70,10 @@ public final class Main {
 
   /** Runs a command line and gives its exit code. */
   static int run(String... arguments) {
+    return commandLine().execute(arguments);
+  }
+
+  static CommandLine commandLine() {
     CommandLine line = new CommandLine(new Main());
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.setUsageHelpAutoWidth(true);
@@ -84,7 +91,7 @@ public final class Main {
               "  See '" + failure.getCommandLine().getCommandSpec().qualifiedName() + " --help'.");
           return ExitCode.USAGE;
         });
-    return line.execute(arguments);
+    return line;
   }
 
   private static String message(Exception failure) {
@@ -94,6 +101,11 @@ public final class Main {
       case EngineException e -> e.getMessage();
       case WorkerException e -> e.getMessage();
       case UsageException e -> e.getMessage();
+      case InstallException e -> e.getMessage();
+      case InterruptedException e -> "interrupted";
+      case FileSystemException e ->
+          e.getFile() + ": " + (e.getReason() == null ? e.toString() : e.getReason());
+      case IOException e -> "input or output failed: " + e.getMessage();
       default -> {
         // A fault of Steelyard itself: whoever reports it needs the trace.
         failure.printStackTrace();

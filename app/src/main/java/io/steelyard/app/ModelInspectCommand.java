@@ -65,7 +65,7 @@ final class ModelInspectCommand implements Callable<Integer> {
                 file.tensorNames().size(),
                 resolved.random() ? ", random weights" : ""));
     console.result("sha256 " + resolved.sha256());
-    console.result("");
+    console.blank();
     Table metadata =
         new Table(console.style())
             .column("key", Table.Align.LEFT)

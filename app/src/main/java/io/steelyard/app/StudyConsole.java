@@ -86,12 +86,15 @@ final class StudyConsole {
       Console console, RunDirectory directory, StudyRun.Outcome outcome) {
     Style style = console.style();
     console.result(ComparisonTable.render(outcome.summary(), style));
+    console.blank();
     if (outcome.parity()) {
       console.result(ParityTable.render(outcome.summary(), style));
+      console.blank();
     }
     console.result(FairnessTable.render(outcome.summary(), style));
+    console.blank();
     Headlines.of(outcome.summary(), directory.plan().design().margin()).forEach(console::result);
-    console.result("");
+    console.blank();
     console.result("Report: " + directory.path().resolve("report.md"));
   }
 }

@@ -54,6 +54,10 @@ public final class ComparisonTable {
     if (compares) {
       legend += " A ratio above 1× is better than the baseline, whatever the unit.";
     }
+    int disturbed = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
+    if (disturbed > 0) {
+      legend += " " + Rows.plural(disturbed, "disturbed block") + " measured again.";
+    }
     return table.render() + '\n' + dim(legend, style) + randomWeights(summary, style);
   }
 

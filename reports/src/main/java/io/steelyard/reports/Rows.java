@@ -144,13 +144,10 @@ final class Rows {
   private static List<String> notes(Cell cell, Optional<Comparison> comparison) {
     List<String> notes = new ArrayList<>();
     if (cell.state().equals("no steady state")) {
-      notes.add("no steady state: the samples never settled, so the interval is no promise");
+      notes.add("no steady state: the interval is no promise");
     }
     if (cell.mean() != null && cell.low() == null && !cell.state().equals("failed")) {
       notes.add("no interval from " + plural(cell.forks(), "fork"));
-    }
-    if (cell.disturbed() > 0) {
-      notes.add(plural(cell.disturbed(), "disturbed block") + " repeated");
     }
     comparison
         .map(Comparison::note)

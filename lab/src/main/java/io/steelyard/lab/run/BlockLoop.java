@@ -24,6 +24,9 @@ public final class BlockLoop {
   /** A block is measured at most this often; the last attempt stands, disturbed or not. */
   private static final int ATTEMPTS = 2;
 
+  /** A process that fails may have been killed from outside; a second failure is the engine's. */
+  private static final int TRIES = 2;
+
   /**
    * Where in the run a process stands.
    *
@@ -133,6 +136,9 @@ public final class BlockLoop {
   private void attempt(int block) throws WorkerException {
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
       Optional<Entry.BlockEnd> end = end(block, attempt);
+      if (end.isPresent()) {
+        runCells(block, attempt); // those whose process failed when the run was interrupted
+      }
       String disturbed = end.isPresent() ? end.get().disturbed() : measure(block, attempt);
       if (disturbed.isEmpty()) {
         return;
@@ -168,11 +174,6 @@ public final class BlockLoop {
   }
 
   private String measure(int block, int attempt) throws WorkerException {
-    List<Cell> order = new ArrayList<>(cells);
-    // Neighbouring seeds of java.util.Random begin alike: two cells would hardly ever change
-    // places.
-    Collections.shuffle(
-        order, new SplittableRandom(study.design().seed() * 31 + block * 7L + attempt));
     if (starts().stream().noneMatch(s -> s.block() == block && s.attempt() == attempt)) {
       listener.progress("measuring", share(block, 0), "block " + block + ": sentinel");
       Sentinel.Reading reading = machine.sentinel();
@@ -181,28 +182,43 @@ public final class BlockLoop {
               block,
               attempt,
               Instant.now().toString(),
-              order.stream().map(Cell::id).toList(),
+              order(block, attempt).stream().map(Cell::id).toList(),
               reading.computeNanos(),
               reading.bandwidthNanos()));
     }
     MachineCounters before = counters();
-    for (int i = 0; i < order.size(); i++) {
-      Cell cell = order.get(i);
-      if (finished(block, attempt, cell)) {
-        continue;
-      }
-      listener.progress(
-          "measuring",
-          share(block, (double) i / order.size()),
-          "block " + block + " of " + study.design().forks() + ": " + cell.id());
-      forks.run(
-          new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell)),
-          parity.get(cell.label()));
-    }
+    runCells(block, attempt);
     double stolen = counters().since(before).stealShare();
     String disturbed = Sentinel.judge(start(block, attempt), starts(), stolen);
     journal.add(new Entry.BlockEnd(block, attempt, Instant.now().toString(), stolen, disturbed));
     return disturbed;
+  }
+
+  /** A fresh random order for every attempt at a block, the same when a run is resumed. */
+  private List<Cell> order(int block, int attempt) {
+    List<Cell> order = new ArrayList<>(cells);
+    // Neighbouring seeds of java.util.Random begin alike: two cells would hardly ever change
+    // places.
+    Collections.shuffle(
+        order, new SplittableRandom(study.design().seed() * 31 + block * 7L + attempt));
+    return order;
+  }
+
+  /** Runs the cells that are not finished; a process that fails gets one more chance. */
+  private void runCells(int block, int attempt) {
+    List<Cell> order = order(block, attempt);
+    for (int i = 0; i < order.size(); i++) {
+      Cell cell = order.get(i);
+      for (int tries = 0; tries < TRIES && !finished(block, attempt, cell); tries++) {
+        listener.progress(
+            "measuring",
+            share(block, (double) i / order.size()),
+            "block " + block + " of " + study.design().forks() + ": " + cell.id());
+        forks.run(
+            new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell)),
+            parity.get(cell.label()));
+      }
+    }
   }
 
   private MachineCounters counters() {
@@ -281,7 +297,8 @@ public final class BlockLoop {
                 e instanceof Entry.ForkEnd end
                     && end.block() == block
                     && end.attempt() == attempt
-                    && end.cell().equals(cell.id()));
+                    && end.cell().equals(cell.id())
+                    && end.failure().isEmpty());
   }
 
   private int startsOf(int block, int attempt, Cell cell) {

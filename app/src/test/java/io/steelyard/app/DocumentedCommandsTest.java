@@ -1,0 +1,143 @@
+package io.steelyard.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/**
+ * Runs every command that the documentation shows: the lines of its {@code sh} blocks, in order, in
+ * one folder. The examples in the help texts are parsed, not run.
+ */
+final class DocumentedCommandsTest {
+  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+  private static final Duration PATIENCE = Duration.ofMinutes(9);
+
+  @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+  private static Path folder;
+
+  private record Documented(String file, String command) {}
+
+  @TestFactory
+  Stream<DynamicTest> everyCommandOfTheDocumentationRuns() throws IOException {
+    Path link = folder.resolve("steelyard");
+    if (Files.notExists(link)) {
+      Files.createSymbolicLink(link, ROOT.resolve("steelyard"));
+      Files.createSymbolicLink(folder.resolve("docs"), ROOT.resolve("docs"));
+    }
+    return commands().stream()
+        .map(
+            documented ->
+                DynamicTest.dynamicTest(
+                    documented.file() + ": " + documented.command(),
+                    () -> runs(documented.command())));
+  }
+
+  private static void runs(String command) throws IOException, InterruptedException {
+    Path output = Files.createTempFile(folder, "output-", ".txt");
+    Process process =
+        new ProcessBuilder("bash", "-c", command)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    boolean ended = process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    process.destroyForcibly();
+    assertThat(ended).as("%s ends\n%s", command, Files.readString(output)).isTrue();
+    assertThat(process.exitValue()).as(Files.readString(output)).isZero();
+  }
+
+  @Test
+  void theDocumentationShowsCommands() throws IOException {
+    assertThat(commands()).hasSizeGreaterThan(5);
+  }
+
+  /**
+   * `./verify` runs this test, and Maven's own commands run tests: neither can be run inside one.
+   */
+  private static List<Documented> commands() throws IOException {
+    List<Documented> commands = new ArrayList<>();
+    for (Path file : documents()) {
+      boolean shell = false;
+      for (String line : Files.readAllLines(file)) {
+        if (line.startsWith("```")) {
+          shell = line.equals("```sh");
+        } else if (shell
+            && !line.isBlank()
+            && !line.startsWith("./verify")
+            && !line.startsWith("mvn ")) {
+          commands.add(new Documented(ROOT.relativize(file).toString(), line));
+        }
+      }
+    }
+    return commands;
+  }
+
+  private static List<Path> documents() throws IOException {
+    List<Path> documents = new ArrayList<>();
+    documents.add(ROOT.resolve("README.md"));
+    documents.add(ROOT.resolve("CONTRIBUTING.md"));
+    try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
+      docs.filter(path -> path.toString().endsWith(".md")).sorted().forEach(documents::add);
+    }
+    return documents;
+  }
+
+  @Test
+  void everyExampleOfTheHelpParses() {
+    CommandLine root = Main.commandLine();
+    List<String> examples = new ArrayList<>();
+    collect(root, examples);
+    assertThat(examples).hasSizeGreaterThan(15);
+    for (String example : examples) {
+      String arguments =
+          example.substring(example.indexOf("./steelyard ") + "./steelyard ".length()).strip();
+      CommandLine line = Main.commandLine();
+      line.parseArgs(split(arguments.replaceFirst("   +[a-z].*$", "")));
+    }
+  }
+
+  private static void collect(CommandLine line, List<String> examples) {
+    for (String text : line.getCommandSpec().usageMessage().footer()) {
+      if (text.contains("./steelyard ")) {
+        examples.add(text);
+      }
+    }
+    line.getSubcommands().values().forEach(sub -> collect(sub, examples));
+  }
+
+  /** Words as a shell would split them; quotes hold words together. */
+  private static String[] split(String text) {
+    List<String> words = new ArrayList<>();
+    StringBuilder word = new StringBuilder();
+    boolean quoted = false;
+    for (char c : text.toCharArray()) {
+      if (c == '"') {
+        quoted = !quoted;
+      } else if (c == ' ' && !quoted) {
+        if (!word.isEmpty()) {
+          words.add(word.toString());
+        }
+        word.setLength(0);
+      } else {
+        word.append(c);
+      }
+    }
+    if (!word.isEmpty()) {
+      words.add(word.toString());
+    }
+    return words.toArray(String[]::new);
+  }
+}
