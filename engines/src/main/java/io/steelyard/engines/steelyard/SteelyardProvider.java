@@ -29,7 +29,12 @@ public final class SteelyardProvider implements EngineProvider {
     return List.of(
         "--add-modules=jdk.incubator.vector",
         // The KV cache lies off the heap; what the machine has free is checked before it is made.
-        "-XX:MaxDirectMemorySize=1t");
+        "-XX:MaxDirectMemorySize=1t",
+        // A pass over all layers is called too seldom to be compiled during warm-up, and its
+        // compilation
+        // takes longer than a trial should be disturbed for: so it is asked for early.
+        "-XX:CompileCommand=quiet",
+        "-XX:CompileCommand=CompileThresholdScaling,io.steelyard.models.architecture.*::forward,0.2");
   }
 
   @Override
