@@ -92,11 +92,10 @@ final class StudyOptions {
   @Option(
       names = "--trials",
       paramLabel = "N",
-      defaultValue = "3",
-      description = "timed calls a process")
-  int trials;
+      description = "timed calls a process (default: 3; 2 with --quick)")
+  Integer trials;
 
-  @Option(names = "--quick", description = "three blocks, short warm-up, a budget of one minute")
+  @Option(names = "--quick", description = "three blocks of two trials, short warm-up")
   boolean quick;
 
   @Option(
@@ -176,16 +175,30 @@ final class StudyOptions {
   private Study.Design design(double margin) {
     return quick
         ? new Study.Design(
-            forks == null ? 3 : forks, trials, 6, 5, budget == null ? 60 : budget, margin, seed)
+            forks == null ? 3 : forks,
+            trials == null ? 2 : trials,
+            5,
+            4,
+            budget == null ? 60 : budget,
+            margin,
+            seed)
         : new Study.Design(
-            forks == null ? 5 : forks, trials, 12, 15, budget == null ? 180 : budget, margin, seed);
+            forks == null ? 5 : forks,
+            trials == null ? 3 : trials,
+            12,
+            15,
+            budget == null ? 180 : budget,
+            margin,
+            seed);
   }
 
   private void check() {
     between("--prompt", prompt, 1, 1 << 20);
     between("--gen", generate, 1, 1 << 20);
     between("--depth", depth, 0, 1 << 20);
-    between("--trials", trials, 1, 1000);
+    if (trials != null) {
+      between("--trials", trials, 1, 1000);
+    }
     if (forks != null) {
       between("--forks", forks, 1, 1000);
     }

@@ -123,7 +123,8 @@ final class DocumentedCommandsTest {
     List<String> words = new ArrayList<>();
     StringBuilder word = new StringBuilder();
     boolean quoted = false;
-    for (char c : text.toCharArray()) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
       if (c == '"') {
         quoted = !quoted;
       } else if (c == ' ' && !quoted) {

@@ -1,6 +1,7 @@
 package io.steelyard.engines.steelyard;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tensor;
 import io.steelyard.models.gguf.GgufFile;
 import java.io.IOException;
@@ -14,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
 
 /**
@@ -22,24 +22,28 @@ import java.util.function.UnaryOperator;
  */
 enum Fault {
   /** Every rotation angle but the first is 1 % off. */
-  ROPE((file, gguf) -> scaleReal(file, ".rope.freq_base", 1.01f)),
+  ROPE,
   /** The norms' epsilon is a hundred times too large. */
-  EPSILON((file, gguf) -> scaleReal(file, ".attention.layer_norm_rms_epsilon", 100f)),
+  EPSILON,
   /** One row of one matrix of a middle layer is zero. */
-  ROW((file, gguf) -> zeroFirst(file, middle(gguf, "ffn_down"), 1)),
+  ROW,
   /** The scale of one norm is missing: its weights are all one. */
-  SCALE((file, gguf) -> fillOnes(file, middle(gguf, "ffn_norm"))),
+  SCALE,
   /** One token id of one text is wrong. */
-  TOKEN((file, gguf) -> {}),
+  TOKEN,
   /** One layer's feed-forward output replaces the residual stream instead of being added to it. */
-  RESIDUAL((file, gguf) -> {});
+  RESIDUAL;
 
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
 
-  private final BiConsumer<MemorySegment, GgufFile> change;
-
-  Fault(BiConsumer<MemorySegment, GgufFile> change) {
-    this.change = change;
+  private void change(MemorySegment file, GgufFile gguf) {
+    switch (this) {
+      case ROPE -> scaleReal(file, ".rope.freq_base", 1.01f);
+      case EPSILON -> scaleReal(file, ".attention.layer_norm_rms_epsilon", 100f);
+      case ROW -> zeroFirst(file, middle(gguf, "ffn_down"), 1);
+      case SCALE -> fillOnes(file, middle(gguf, "ffn_norm"));
+      case TOKEN, RESIDUAL -> {} // planted elsewhere
+    }
   }
 
   /** A copy of a model file with this fault. */
@@ -49,7 +53,7 @@ enum Fault {
       try (FileChannel channel =
           FileChannel.open(copy, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
         MemorySegment file = channel.map(FileChannel.MapMode.READ_WRITE, 0, channel.size(), arena);
-        change.accept(file, GgufFile.of(file, copy.toString()));
+        change(file, GgufFile.of(file, copy.toString()));
         file.force();
       }
       return copy;
@@ -59,7 +63,7 @@ enum Fault {
   }
 
   /** Kernels with this fault in their arithmetic. */
-  UnaryOperator<io.steelyard.kernels.Kernels> arithmetic() {
+  UnaryOperator<Kernels> arithmetic() {
     return this == RESIDUAL ? DroppedResidual::new : UnaryOperator.identity();
   }
 

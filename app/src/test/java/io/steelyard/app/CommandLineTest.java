@@ -1,0 +1,214 @@
+package io.steelyard.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
+
+/** What a person meets at the command line: exit codes, and errors of one sentence. */
+final class CommandLineTest {
+  @TempDir private Path folder;
+  private Path model;
+
+  /** What a command did. */
+  private record Outcome(int code, String out, String err) {}
+
+  @BeforeEach
+  void copyModel() throws IOException {
+    model = folder.resolve("tiny.gguf");
+    try (InputStream in = CommandLineTest.class.getResourceAsStream("llama-tied.gguf")) {
+      Files.copy(in, model);
+    }
+  }
+
+  private static Outcome run(String input, String... arguments) {
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    InputStream in = System.in;
+    ByteArrayOutputStream seenOut = new ByteArrayOutputStream();
+    ByteArrayOutputStream seenErr = new ByteArrayOutputStream();
+    try {
+      Locale.setDefault(Locale.ROOT);
+      System.setOut(new PrintStream(seenOut, true, StandardCharsets.UTF_8));
+      System.setErr(new PrintStream(seenErr, true, StandardCharsets.UTF_8));
+      System.setIn(new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8)));
+      int code = Main.run(arguments);
+      return new Outcome(
+          code, seenOut.toString(StandardCharsets.UTF_8), seenErr.toString(StandardCharsets.UTF_8));
+    } finally {
+      System.setOut(out);
+      System.setErr(err);
+      System.setIn(in);
+    }
+  }
+
+  static Stream<Arguments> nonsense() {
+    return Stream.of(
+        Arguments.of(List.of("compare", "--threads", "0"), "--threads 0 is out of range"),
+        Arguments.of(List.of("compare", "--metrics", "speed"), "--metrics speed is unknown"),
+        Arguments.of(List.of("compare", "-e", "lamacpp"), "llamacpp"),
+        Arguments.of(List.of("compare", "-e", "steelyard", "-e", "steelyard"), "label=again"),
+        Arguments.of(
+            List.of("compare", "-e", "steelyard", "--baseline", "x"), "none of the labels"),
+        Arguments.of(List.of("compare", "--margin", "200%"), "no share"),
+        Arguments.of(List.of("compare", "--budget", "soon"), "no duration"),
+        Arguments.of(List.of("compare", "--prompt", "-3"), "--prompt -3 is out of range"),
+        Arguments.of(List.of("compare", "-e", "steelyard", "--context", "8"), "too short"),
+        Arguments.of(List.of("compare", "-e", "steelyard", "--depth", "9999"), "was trained for"),
+        Arguments.of(List.of("bench", "everything"), "bench everything is unknown"),
+        Arguments.of(List.of("compare", "--no-such-flag"), "--no-such-flag"),
+        Arguments.of(List.of("generate"), "PROMPT"),
+        Arguments.of(List.of("generate", "--top-p", "7", "x"), "--top-p"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("nonsense")
+  void wrongUsageSaysWhatIsWrongAndExitsWithTwo(List<String> arguments, String said) {
+    Outcome outcome = run("", withModel(arguments));
+
+    assertThat(outcome.code()).as(outcome.err()).isEqualTo(ExitCode.USAGE);
+    assertThat(outcome.err()).contains(said).doesNotContain("\tat ");
+    assertThat(outcome.out()).isEmpty();
+  }
+
+  private String[] withModel(List<String> arguments) {
+    boolean takesModel = !arguments.contains("--no-such-flag");
+    return Stream.concat(
+            arguments.stream(), takesModel ? Stream.of("--model", model.toString()) : Stream.of())
+        .toArray(String[]::new);
+  }
+
+  @Test
+  void aTruncatedModelIsRefusedInOneSentence() throws IOException {
+    byte[] bytes = Files.readAllBytes(model);
+    for (int length : new int[] {0, 3, 24, 1000, bytes.length / 2, bytes.length - 1}) {
+      Path cut = Files.write(folder.resolve("cut.gguf"), Arrays.copyOf(bytes, length));
+
+      Outcome outcome = run("", "generate", "--model", cut.toString(), "x");
+
+      assertThat(outcome.code()).as(outcome.err()).isEqualTo(ExitCode.FAILED);
+      assertThat(outcome.err()).contains("cut.gguf").doesNotContain("\tat ");
+    }
+  }
+
+  @Test
+  void aModelThatIsNotThereIsNamedWithTheWayOn() {
+    Outcome outcome = run("", "generate", "--model", "no-such-model", "x");
+
+    assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(outcome.err()).contains("no-such-model").contains("smollm2-135m-instruct");
+  }
+
+  @Test
+  void tokenizeTurnsJsonStringsIntoJsonArrays() {
+    Outcome outcome = run("\"ab\"\n\n\"\"\n", "model", "tokenize", model.toString());
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    List<String> lines = outcome.out().lines().toList();
+    assertThat(lines).hasSize(2);
+    assertThat(lines.getFirst()).matches("\\[\\d+(,\\d+)*]");
+    assertThat(lines.getLast()).isEqualTo("[]");
+  }
+
+  @Test
+  void tokenizeSaysWhichLineIsNoJsonString() {
+    Outcome outcome = run("\"fine\"\nnot json\n", "model", "tokenize", model.toString());
+
+    assertThat(outcome.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(outcome.err()).contains("line 2");
+  }
+
+  @Test
+  void inspectShowsMetadataAndTypes() {
+    Outcome outcome = run("", "model", "inspect", model.toString(), "--tensors");
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(outcome.out())
+        .contains("llama.block_count")
+        .contains("F32")
+        .contains("token_embd.weight");
+  }
+
+  @Test
+  void logitsAreFloatsOfEveryPosition() throws IOException {
+    Path out = folder.resolve("logits.f32");
+
+    Outcome outcome =
+        run(
+            "",
+            "model",
+            "logits",
+            model.toString(),
+            "--ids",
+            "1,2,3",
+            "--tier",
+            "reference",
+            "--out",
+            out.toString());
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(Files.size(out)).isEqualTo(3 * 320 * 4L);
+  }
+
+  @Test
+  void parityOfTheTiersHoldsLayerByLayer() {
+    Outcome outcome =
+        run(
+            "",
+            "parity",
+            "steelyard:tier=reference",
+            "steelyard:tier=vector",
+            "--model",
+            model.toString());
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(outcome.out())
+        .contains("embedding")
+        .contains("Every layer is within")
+        .contains("pass");
+  }
+
+  @Test
+  void resumeOfNothingSaysWhereItLooked() {
+    Outcome outcome = run("", "resume", "nothing", "--runs", folder.toString());
+
+    assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(outcome.err()).contains("there is no run 'nothing'");
+  }
+
+  @Test
+  void everyCommandHasHelpWithAnExample() {
+    assertHelp(Main.commandLine());
+  }
+
+  private static void assertHelp(CommandLine line) {
+    String help = line.getUsageMessage(CommandLine.Help.Ansi.OFF);
+    assertThat(help).contains("./steelyard").contains("--help");
+    line.getSubcommands().values().forEach(CommandLineTest::assertHelp);
+  }
+
+  @Test
+  void generateStreamsTheTextOfTheModel() {
+    Outcome outcome = run("", "generate", "--model", model.toString(), "-n", "5", "abc");
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(outcome.err()).contains("prompt tokens");
+  }
+}
