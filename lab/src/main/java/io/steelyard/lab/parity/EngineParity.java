@@ -18,6 +18,8 @@ import java.util.Map;
  * @param tokenChecksum checksum over its token ids of the fixed texts
  * @param tokenMismatch the first text whose ids are not the oracle's; empty where all are
  * @param logits distance from the oracle; null where the tokens already differ
+ * @param exact the same with a float32 KV cache, of an engine that multiplies in float32: nothing
+ *     is rounded there, so faults show that a rounded cache would hide; null of any other engine
  * @param generated its greedy ids after the first parity text
  * @param outputs by workload name: for each prompt, what the timed call must give
  * @param estimates by workload name: nanoseconds of its last call, for the plan
@@ -32,6 +34,7 @@ public record EngineParity(
     String tokenChecksum,
     String tokenMismatch,
     LogitsComparison logits,
+    LogitsComparison exact,
     int[] generated,
     Map<String, List<Output>> outputs,
     Map<String, Long> estimates,
@@ -46,6 +49,24 @@ public record EngineParity(
    */
   public record Output(int[] ids, float[] margins, long checksum) {}
 
+  /** The same with what a float32 KV cache gave. */
+  EngineParity with(LogitsComparison exactLogits) {
+    return new EngineParity(
+        label,
+        modelSha256,
+        info,
+        settings,
+        libraries,
+        tokenChecksum,
+        tokenMismatch,
+        logits,
+        exactLogits,
+        generated,
+        outputs,
+        estimates,
+        startNanos);
+  }
+
   /** The same under another label: results are cached by what was run, not by its name. */
   EngineParity as(String newLabel) {
     return new EngineParity(
@@ -57,6 +78,7 @@ public record EngineParity(
         tokenChecksum,
         tokenMismatch,
         logits,
+        exact,
         generated,
         outputs,
         estimates,

@@ -32,11 +32,9 @@ public final class ParityJudge {
     if (!engine.tokenMismatch().isEmpty()) {
       failures.add("its token ids differ on: " + shorten(engine.tokenMismatch()));
     } else {
-      over(failures, "mean KL", logits.kldMean(), bounds.meanKl());
-      over(failures, "99th percentile of KL", logits.kldP99(), bounds.p99Kl());
-      over(failures, "largest logit difference", logits.maxAbs(), bounds.maxAbs());
-      if (!(logits.top1() >= bounds.top1())) {
-        failures.add(number("top-1 agreement %s is under %s", logits.top1(), bounds.top1()));
+      logits(logits, bounds, "", failures);
+      if (engine.exact() != null) {
+        logits(engine.exact(), PrecisionClass.F32, " with a float32 KV cache", failures);
       }
       generation(engine, bounds, failures, notes);
       lengths(engine, failures);
@@ -55,6 +53,17 @@ public final class ParityJudge {
         logits == null ? null : logits.kldMean(),
         failures.isEmpty(),
         String.join("; ", said));
+  }
+
+  private static void logits(
+      LogitsComparison logits, PrecisionClass bounds, String how, List<String> failures) {
+    over(failures, "mean KL" + how, logits.kldMean(), bounds.meanKl());
+    over(failures, "99th percentile of KL" + how, logits.kldP99(), bounds.p99Kl());
+    over(failures, "largest logit difference" + how, logits.maxAbs(), bounds.maxAbs());
+    if (!(logits.top1() >= bounds.top1())) {
+      failures.add(
+          number("top-1 agreement" + how + " %s is under %s", logits.top1(), bounds.top1()));
+    }
   }
 
   /** Greedy ids must be the oracle's up to the first position that is too close to call. */

@@ -68,6 +68,9 @@ public final class ParityRun {
       LoadReport loaded = workers.load(worker, engine.options());
       EngineParity result =
           measure(label, worker, info, loaded, System.nanoTime() - worker.startedNanos());
+      if (result.logits() != null && PrecisionClass.exactArithmetic(loaded.settings())) {
+        result = result.with(exactLogits(label, engine));
+      }
       Files.createDirectories(cached.getParent());
       Path part = Files.createTempFile(cached.getParent(), "part-", ".json");
       Files.writeString(part, Json.line(result));
@@ -76,6 +79,17 @@ public final class ParityRun {
     } catch (IOException e) {
       throw new RunException(
           "can't keep what parity found for " + label + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Once more with nothing rounded, in a process of its own, so that small faults show. */
+  private LogitsComparison exactLogits(String label, Study.Engine engine)
+      throws IOException, WorkerException {
+    Map<String, String> options = new LinkedHashMap<>(engine.options());
+    options.put("kv", "f32");
+    try (WorkerProcess worker = workers.start("parity-" + label, engine.name(), engine.options())) {
+      workers.load(worker, options);
+      return logits(label, worker, oracle.results());
     }
   }
 
@@ -128,6 +142,7 @@ public final class ParityRun {
         tokens.checksum,
         tokens.mismatch,
         logits,
+        null,
         generated,
         outputs,
         estimates,

@@ -85,8 +85,13 @@ public enum PrecisionClass {
    * float32 rounds nothing that the weights' own precision excuses, so only its KV cache counts.
    */
   public static PrecisionClass of(LoadReport.Settings settings) {
-    boolean exact = settings.activations().equalsIgnoreCase("f32");
-    return lessPrecise(exact ? F32 : ofTypes(settings.weights()), ofTypes(settings.kv()));
+    return lessPrecise(
+        exactArithmetic(settings) ? F32 : ofTypes(settings.weights()), ofTypes(settings.kv()));
+  }
+
+  /** Whether an engine multiplies in float32, whatever the precision of the weights. */
+  static boolean exactArithmetic(LoadReport.Settings settings) {
+    return settings.activations().equalsIgnoreCase("f32");
   }
 
   /** The one with the wider bounds. */
