@@ -3,7 +3,6 @@ package io.steelyard.lab.worker;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
@@ -84,8 +83,8 @@ public record MachineCounters(
               involuntary += number(line);
             }
           }
-        } catch (NoSuchFileException _) {
-          // The thread ended between the listing and the reading.
+        } catch (IOException _) {
+          // The thread ended between the listing and the reading: its file is gone, or says so.
         }
       }
     }

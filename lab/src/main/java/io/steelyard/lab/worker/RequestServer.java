@@ -73,7 +73,7 @@ final class RequestServer {
                   + "' ("
                   + e.getMessage()
                   + "): use a smaller context, or give the worker more");
-    } catch (UncheckedIOException e) {
+    } catch (StreamGoneException e) {
       throw e.getCause();
     } catch (IOException e) {
       answer = Wire.refusal(id, Kind.FAILED, "the rows of '" + call + "' can't be written: " + e);
@@ -199,7 +199,16 @@ final class RequestServer {
       out.write(Wire.token(id, token));
       out.flush();
     } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      throw new StreamGoneException(e);
+    }
+  }
+
+  /** The protocol's own stream can't be written; not to be taken for a failure of the engine. */
+  private static final class StreamGoneException extends UncheckedIOException {
+    private static final long serialVersionUID = 1L;
+
+    StreamGoneException(IOException cause) {
+      super(cause);
     }
   }
 
