@@ -5,6 +5,7 @@ import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.parity.TimedCall;
 import io.steelyard.lab.run.BlockLoop.Place;
 import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
@@ -18,8 +19,10 @@ import io.steelyard.lab.worker.WorkerProcess;
 import io.steelyard.stats.WarmUp;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * One fresh process of one cell: start, load, warm up, trials, close; every step in the journal.
@@ -93,6 +96,7 @@ final class ForkRunner implements BlockLoop.Forks {
       try (WorkerProcess worker =
           workers.start(place.cell().id(), engine.name(), engine.options())) {
         EngineInfo info = worker.info();
+        refuseOtherBuild(info.build());
         long ready = worker.processMemory().resident();
         Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
         journal.add(
@@ -103,6 +107,7 @@ final class ForkRunner implements BlockLoop.Forks {
                 place.fork(),
                 worker.pid(),
                 info.hosted(),
+                info.build(),
                 worker.readyNanos() - worker.startedNanos(),
                 loaded.value().phases().values().stream().mapToLong(Long::longValue).sum(),
                 loaded.outsideNanos(),
@@ -119,6 +124,30 @@ final class ForkRunner implements BlockLoop.Forks {
         parts = worker.memory().value().parts();
       }
       end("");
+    }
+
+    /**
+     * Two builds in one cell would be two engines under one name: neither the build that parity
+     * proved nor that of the label's earlier processes, maybe before an interruption, may change.
+     */
+    private void refuseOtherBuild(String build) {
+      String label = place.cell().label();
+      Set<String> builds = new LinkedHashSet<>(List.of(expected.info().build()));
+      for (Entry entry : journal.entries()) {
+        if (entry instanceof Entry.ForkStart start && Cell.label(start.cell()).equals(label)) {
+          builds.add(start.build());
+        }
+      }
+      builds.remove(build);
+      if (!builds.isEmpty()) {
+        throw new RunException(
+            label
+                + " was rebuilt since this run began (build "
+                + build
+                + " where "
+                + String.join(", ", builds)
+                + " was measured or proved): two builds can't stand in one cell; start a new run");
+      }
     }
 
     private void start(WorkerProcess worker) throws WorkerException, IOException {
