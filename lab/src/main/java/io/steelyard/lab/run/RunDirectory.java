@@ -55,7 +55,7 @@ public final class RunDirectory implements AutoCloseable {
       directory.write("plan.json", Json.pretty(study));
       return directory;
     } catch (IOException e) {
-      throw RunException.unwritable(parent, e);
+      throw RunException.unmakeable(parent, e);
     }
   }
 

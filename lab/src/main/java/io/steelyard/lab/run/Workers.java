@@ -12,6 +12,7 @@ import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -42,6 +43,11 @@ public final class Workers {
     this.scratch = scratch;
   }
 
+  /** A folder for bulk data, deleted with the run's process. */
+  public Path scratch() {
+    return scratch;
+  }
+
   /**
    * Starts an engine's worker.
    *
@@ -61,6 +67,15 @@ public final class Workers {
       WorkerCommand command =
           registry.command(EngineSpec.parse(engine)).with(environment).onCpus(settings.affinity());
       return WorkerProcess.start(command, stderr.apply(name), scratch, Timeouts.DEFAULT);
+    } catch (EngineException e) {
+      throw new RunException(e.getMessage(), e);
+    }
+  }
+
+  /** As {@link EngineRegistry#programFiles}. */
+  public List<Path> programFiles(String engine) {
+    try {
+      return registry.programFiles(EngineSpec.parse(engine));
     } catch (EngineException e) {
       throw new RunException(e.getMessage(), e);
     }

@@ -118,8 +118,7 @@ class ForkRunnerTest {
           .isInstanceOfSatisfying(
               Entry.ForkStart.class, start -> assertThat(start.build()).isEqualTo("1"));
       assertThat(journal.entries().getLast())
-          .isInstanceOfSatisfying(
-              Entry.ForkEnd.class, end -> assertThat(end.failure()).isEmpty());
+          .isInstanceOfSatisfying(Entry.ForkEnd.class, end -> assertThat(end.failure()).isEmpty());
     }
   }
 
