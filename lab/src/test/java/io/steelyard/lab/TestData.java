@@ -153,6 +153,28 @@ public final class TestData {
         0);
   }
 
+  /** The same call with this share of processor time taken by the hypervisor. */
+  public static Entry.Call stolen(Entry.Call call, double share) {
+    return new Entry.Call(
+        call.block(),
+        call.attempt(),
+        call.cell(),
+        call.fork(),
+        call.call(),
+        call.role(),
+        call.index(),
+        call.prompt(),
+        call.tokens(),
+        call.nanos(),
+        call.outsideNanos(),
+        call.sinceStartNanos(),
+        call.verified(),
+        call.compileNanos(),
+        share,
+        call.pageFaults(),
+        call.contextSwitches());
+  }
+
   /** A process whose peak was 240 MB. */
   public static Entry.ForkEnd forkEnd(
       int block, int attempt, String cell, int fork, String failure) {

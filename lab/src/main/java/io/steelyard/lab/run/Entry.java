@@ -24,7 +24,7 @@ public sealed interface Entry {
   int attempt();
 
   /**
-   * A block begins.
+   * A block begins, or goes on after an interruption.
    *
    * @param at wall-clock time, ISO 8601
    * @param order ids of the cells in this block's random order

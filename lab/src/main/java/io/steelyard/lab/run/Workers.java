@@ -56,6 +56,13 @@ public final class Workers {
    */
   public WorkerProcess start(String name, String engine, Map<String, String> options)
       throws WorkerException {
+    return start(name, engine, options, Timeouts.DEFAULT);
+  }
+
+  /** The same, with other limits to the coordinator's patience. */
+  WorkerProcess start(
+      String name, String engine, Map<String, String> options, Timeouts timeouts)
+      throws WorkerException {
     Map<String, String> environment = new HashMap<>();
     options.forEach(
         (key, value) -> {
@@ -66,7 +73,7 @@ public final class Workers {
     try {
       WorkerCommand command =
           registry.command(EngineSpec.parse(engine)).with(environment).onCpus(settings.affinity());
-      return WorkerProcess.start(command, stderr.apply(name), scratch, Timeouts.DEFAULT);
+      return WorkerProcess.start(command, stderr.apply(name), scratch, timeouts);
     } catch (EngineException e) {
       throw new RunException(e.getMessage(), e);
     }

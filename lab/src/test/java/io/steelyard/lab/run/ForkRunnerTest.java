@@ -7,10 +7,13 @@ import io.steelyard.lab.TestData;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.Timeouts;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -120,6 +123,35 @@ class ForkRunnerTest {
       assertThat(journal.entries().getLast())
           .isInstanceOfSatisfying(Entry.ForkEnd.class, end -> assertThat(end.failure()).isEmpty());
     }
+  }
+
+  @Test
+  void aCallMayTakeTwentyTimesWhatItTookInTheParityRun() {
+    Workload workload = Workload.prefill(512, 0);
+    long second = 1_000_000_000;
+
+    assertThat(ForkRunner.timeouts(workload, Map.of("pp512", second / 100)).call())
+        .isEqualTo(Duration.ofMinutes(1));
+    assertThat(ForkRunner.timeouts(workload, Map.of("pp512", 7 * second)).call())
+        .isEqualTo(Duration.ofSeconds(140));
+    assertThat(ForkRunner.timeouts(workload, Map.of("tg64", 7 * second)))
+        .as("a call that parity didn't make")
+        .isEqualTo(Timeouts.DEFAULT);
+    assertThat(ForkRunner.timeouts(workload, Map.of("pp512", second)).load())
+        .isEqualTo(Timeouts.DEFAULT.load());
+  }
+
+  @Test
+  void theCallsAfterAColdStartHaveTheirTimeToo() {
+    Workload start = Workload.start(512, 64, 0);
+    long second = 1_000_000_000;
+
+    assertThat(
+            ForkRunner.timeouts(
+                    start, Map.of("start", second, "pp512", 5 * second, "tg64", 9 * second))
+                .call())
+        .isEqualTo(Duration.ofSeconds(180));
+    assertThat(ForkRunner.timeouts(start, Map.of("start", second))).isEqualTo(Timeouts.DEFAULT);
   }
 
   @Test
