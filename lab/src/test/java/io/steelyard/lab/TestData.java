@@ -114,6 +114,7 @@ public final class TestData {
         fork,
         4711,
         hosted,
+        "b1",
         100_000_000,
         250_000_000,
         300_000_000,
@@ -150,6 +151,28 @@ public final class TestData {
         0,
         0,
         0);
+  }
+
+  /** The same call with this share of processor time taken by the hypervisor. */
+  public static Entry.Call stolen(Entry.Call call, double share) {
+    return new Entry.Call(
+        call.block(),
+        call.attempt(),
+        call.cell(),
+        call.fork(),
+        call.call(),
+        call.role(),
+        call.index(),
+        call.prompt(),
+        call.tokens(),
+        call.nanos(),
+        call.outsideNanos(),
+        call.sinceStartNanos(),
+        call.verified(),
+        call.compileNanos(),
+        share,
+        call.pageFaults(),
+        call.contextSwitches());
   }
 
   /** A process whose peak was 240 MB. */
@@ -207,6 +230,33 @@ public final class TestData {
         Map.of(),
         Map.of(),
         1_000_000_000);
+  }
+
+  /** The same of another build of the engine. */
+  public static EngineParity built(EngineParity engine, String build) {
+    EngineInfo info = engine.info();
+    return new EngineParity(
+        engine.label(),
+        engine.modelSha256(),
+        new EngineInfo(
+            info.engine(),
+            info.version(),
+            info.backend(),
+            info.libraries(),
+            info.precisions(),
+            info.capabilities(),
+            info.hosted(),
+            build),
+        engine.settings(),
+        engine.libraries(),
+        engine.tokenChecksum(),
+        engine.tokenMismatch(),
+        engine.logits(),
+        engine.exact(),
+        engine.generated(),
+        engine.outputs(),
+        engine.estimates(),
+        engine.startNanos());
   }
 
   public static EngineParity with(EngineParity engine, LogitsComparison logits) {

@@ -93,7 +93,8 @@ public record Oracle(Path directory, Results results) {
   }
 
   /**
-   * Finds the oracle's results in the cache, or computes them.
+   * Finds the oracle's results in the cache, or computes them; in a cache that can't be written,
+   * for this run alone.
    *
    * @param cache the cache's root
    * @throws RunException if the model can't be loaded or has no tokenizer
@@ -119,16 +120,33 @@ public record Oracle(Path directory, Results results) {
           delete(directory); // kept by another version: computed anew
         }
       }
-      return compute(workers, worker, directory, listener);
+      return compute(workers, worker, writable(directory, workers, listener), listener);
     } catch (IOException e) {
-      throw new RunException("can't keep the oracle's results: " + e.getMessage(), e);
+      throw new RunException(
+          "can't write or read the oracle's results: " + RunException.reason(e), e);
+    }
+  }
+
+  /** The directory itself, or one of the same name in the scratch folder. */
+  private static Path writable(Path directory, Workers workers, RunListener listener)
+      throws IOException {
+    try {
+      Files.createDirectories(directory.getParent());
+      Files.delete(Files.createTempDirectory(directory.getParent(), "computing-"));
+      return directory;
+    } catch (IOException e) {
+      listener.note(
+          "the oracle's results can't be kept in %s (%s), so the next run computes them again: make room there or set STEELYARD_CACHE"
+              .formatted(directory.getParent(), RunException.reason(e)));
+      Path scratch = workers.scratch().resolve("oracle");
+      Files.createDirectories(scratch);
+      return scratch.resolve(directory.getFileName());
     }
   }
 
   private static Oracle compute(
       Workers workers, WorkerProcess first, Path directory, RunListener listener)
       throws IOException, WorkerException {
-    Files.createDirectories(directory.getParent());
     Path scratch = Files.createTempDirectory(directory.getParent(), "computing-");
     try {
       long parameters = workers.load(first, oracleSettings("reference")).settings().parameters();

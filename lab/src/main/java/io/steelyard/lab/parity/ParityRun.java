@@ -17,11 +17,14 @@ import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -52,7 +55,10 @@ public final class ParityRun {
     this.listener = listener;
   }
 
-  /** What the label does, from the cache where the same was run before. */
+  /**
+   * What the label does, from the cache where the same was run before. Only what passes is kept
+   * there: a failure is looked at again each time.
+   */
   public EngineParity of(String label) throws WorkerException {
     Study.Engine engine = study.engines().get(label);
     try (WorkerProcess worker = workers.start("parity-" + label, engine.name(), engine.options())) {
@@ -71,14 +77,27 @@ public final class ParityRun {
       if (result.logits() != null && PrecisionClass.exactArithmetic(loaded.settings())) {
         result = result.with(exactLogits(label, engine));
       }
+      if (new ParityJudge(study, oracle).sound(result)) {
+        keep(result, cached);
+      }
+      return result;
+    } catch (IOException e) {
+      throw new RunException(
+          "can't read what parity needs for " + label + ": " + RunException.reason(e), e);
+    }
+  }
+
+  /** The cache is but a shortcut: where it can't be written, the next run proves parity again. */
+  private void keep(EngineParity result, Path cached) {
+    try {
       Files.createDirectories(cached.getParent());
       Path part = Files.createTempFile(cached.getParent(), "part-", ".json");
       Files.writeString(part, Json.line(result));
       Files.move(part, cached, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-      return result;
     } catch (IOException e) {
-      throw new RunException(
-          "can't keep what parity found for " + label + ": " + e.getMessage(), e);
+      listener.note(
+          "what parity found for %s can't be kept in %s (%s): make room there or set STEELYARD_CACHE"
+              .formatted(result.label(), cached.getParent(), RunException.reason(e)));
     }
   }
 
@@ -190,12 +209,13 @@ public final class ParityRun {
   }
 
   /** Everything that the results depend on. */
-  private String key(Study.Engine engine, EngineInfo info) {
+  private String key(Study.Engine engine, EngineInfo info) throws IOException {
     Map<String, Object> parts = new TreeMap<>();
     parts.put("texts", Texts.VERSION);
     parts.put("model", study.model().sha256());
     parts.put("oracle", oracle.directory().getFileName().toString());
     parts.put("engine", info.engine() + " " + info.version() + " " + info.build());
+    parts.put("program", programChecksum(engine));
     parts.put("backend", info.backend());
     parts.put("options", new TreeMap<>(engine.options()));
     parts.put("settings", study.settings());
@@ -204,6 +224,21 @@ public final class ParityRun {
     return engine.name().replaceAll("[^A-Za-z0-9._-]+", "-")
         + "-"
         + HexFormat.of().formatHex(sha256().digest(text)).substring(0, 24);
+  }
+
+  /**
+   * Over the files that a program of the user's is started with; empty for a built-in engine, whose
+   * build tells all. A program's own word for its build is easily forgotten when it is edited.
+   */
+  private String programChecksum(Study.Engine engine) throws IOException {
+    MessageDigest digest = sha256();
+    List<Path> files = workers.programFiles(engine.name());
+    for (Path file : files) {
+      try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+        in.transferTo(OutputStream.nullOutputStream());
+      }
+    }
+    return files.isEmpty() ? "" : HexFormat.of().formatHex(digest.digest());
   }
 
   private static MessageDigest sha256() {

@@ -10,9 +10,11 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 
@@ -132,13 +134,14 @@ public final class BlockLoop {
     }
   }
 
-  /** Measures a block, and again where it was disturbed; what the journal holds is not repeated. */
+  /**
+   * Measures a block, and again where it was disturbed. What the journal holds is not repeated: an
+   * attempt that has ended stands as it is, failed cells included, since a process started later
+   * would not have met the same machine.
+   */
   private void attempt(int block) throws WorkerException {
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
       Optional<Entry.BlockEnd> end = end(block, attempt);
-      if (end.isPresent()) {
-        runCells(block, attempt); // those whose process failed when the run was interrupted
-      }
       String disturbed = end.isPresent() ? end.get().disturbed() : measure(block, attempt);
       if (disturbed.isEmpty()) {
         return;
@@ -153,7 +156,7 @@ public final class BlockLoop {
   private void judgeEarlier(int block) throws WorkerException {
     for (int earlier = 1; earlier < block; earlier++) {
       Entry.BlockEnd end = end(earlier, 1).orElseThrow();
-      String disturbed = Sentinel.judge(start(earlier, 1), starts(), end.stolenShare());
+      String disturbed = judge(earlier, 1, end.stolenShare());
       if (end.disturbed().isEmpty() && !disturbed.isEmpty()) {
         journal.add(
             new Entry.BlockEnd(earlier, 1, Instant.now().toString(), end.stolenShare(), disturbed));
@@ -173,25 +176,53 @@ public final class BlockLoop {
             + (attempt < ATTEMPTS ? "; it is measured again" : "; it stands all the same"));
   }
 
+  /**
+   * Measures what is left of an attempt. The cells of a block are paired because they met the same
+   * machine; so where an interruption parts them, the sentinel is read again, and the attempt is
+   * disturbed if either reading is off, or if time was stolen from the calls before or since.
+   */
   private String measure(int block, int attempt) throws WorkerException {
-    if (starts().stream().noneMatch(s -> s.block() == block && s.attempt() == attempt)) {
-      listener.progress("measuring", share(block, 0), "block " + block + ": sentinel");
-      Sentinel.Reading reading = machine.sentinel();
-      journal.add(
-          new Entry.BlockStart(
-              block,
-              attempt,
-              Instant.now().toString(),
-              order(block, attempt).stream().map(Cell::id).toList(),
-              reading.computeNanos(),
-              reading.bandwidthNanos()));
-    }
+    listener.progress("measuring", share(block, 0), "block " + block + ": sentinel");
+    Sentinel.Reading reading = machine.sentinel();
+    journal.add(
+        new Entry.BlockStart(
+            block,
+            attempt,
+            Instant.now().toString(),
+            order(block, attempt).stream().map(Cell::id).toList(),
+            reading.computeNanos(),
+            reading.bandwidthNanos()));
     MachineCounters before = counters();
     runCells(block, attempt);
     double stolen = counters().since(before).stealShare();
-    String disturbed = Sentinel.judge(start(block, attempt), starts(), stolen);
+    if (starts(block, attempt).size() > 1) {
+      stolen = Math.max(stolen, stolenFromCalls(block, attempt));
+    }
+    String disturbed = judge(block, attempt, stolen);
     journal.add(new Entry.BlockEnd(block, attempt, Instant.now().toString(), stolen, disturbed));
     return disturbed;
+  }
+
+  /** Why an attempt is disturbed, by any of its sentinel's readings; empty where it is not. */
+  private String judge(int block, int attempt, double stolen) {
+    return starts(block, attempt).stream()
+        .map(start -> Sentinel.judge(start, starts(), stolen))
+        .filter(disturbed -> !disturbed.isEmpty())
+        .findFirst()
+        .orElse("");
+  }
+
+  /** Share of processor time that the hypervisor took during an attempt's calls. */
+  private double stolenFromCalls(int block, int attempt) {
+    double stolen = 0;
+    double all = 0;
+    for (Entry entry : journal.entries()) {
+      if (entry instanceof Entry.Call call && call.block() == block && call.attempt() == attempt) {
+        stolen += call.stolenShare() * call.outsideNanos();
+        all += call.outsideNanos();
+      }
+    }
+    return all == 0 ? 0 : stolen / all;
   }
 
   /** A fresh random order for every attempt at a block, the same when a run is resumed. */
@@ -204,11 +235,18 @@ public final class BlockLoop {
     return order;
   }
 
-  /** Runs the cells that are not finished; a process that fails gets one more chance. */
+  /**
+   * Runs the cells that are not finished; a process that fails gets one more chance. A cell that
+   * failed in an earlier block all the same is left out: its failure stands in the record, and a
+   * hanging engine may cost minutes each time.
+   */
   private void runCells(int block, int attempt) {
     List<Cell> order = order(block, attempt);
     for (int i = 0; i < order.size(); i++) {
       Cell cell = order.get(i);
+      if (givenUp(block, cell)) {
+        continue;
+      }
       for (int tries = 0; tries < TRIES && !finished(block, attempt, cell); tries++) {
         listener.progress(
             "measuring",
@@ -218,7 +256,25 @@ public final class BlockLoop {
             new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell)),
             parity.get(cell.label()));
       }
+      if (!finished(block, attempt, cell)) {
+        listener.note(
+            cell.id() + " failed in block " + block + " and is left out of those that follow");
+      }
     }
+  }
+
+  /** Whether an earlier block ended without one process of this cell that got through. */
+  private boolean givenUp(int block, Cell cell) {
+    Set<Integer> failed = new HashSet<>();
+    Set<Integer> done = new HashSet<>();
+    for (Entry entry : journal.entries()) {
+      if (entry instanceof Entry.ForkEnd end
+          && end.block() < block
+          && end.cell().equals(cell.id())) {
+        (end.failure().isEmpty() ? done : failed).add(end.block());
+      }
+    }
+    return !done.containsAll(failed);
   }
 
   private MachineCounters counters() {
@@ -237,7 +293,8 @@ public final class BlockLoop {
   }
 
   private boolean budgetSpent() {
-    double blocks = starts().size();
+    double blocks =
+        starts().stream().map(s -> List.of(s.block(), s.attempt())).distinct().count();
     double each = blocks == 0 ? 0 : spentSeconds() / blocks;
     // A block that would end well past the budget is not begun.
     return spentSeconds() + each / 2 > study.design().budgetSeconds();
@@ -274,11 +331,9 @@ public final class BlockLoop {
         .collect(Collectors.toList());
   }
 
-  private Entry.BlockStart start(int block, int attempt) {
-    return starts().stream()
-        .filter(s -> s.block() == block && s.attempt() == attempt)
-        .findFirst()
-        .orElseThrow();
+  /** The beginning of an attempt, and each time that it went on after an interruption. */
+  private List<Entry.BlockStart> starts(int block, int attempt) {
+    return starts().stream().filter(s -> s.block() == block && s.attempt() == attempt).toList();
   }
 
   /** How an attempt ended, as judged last. */

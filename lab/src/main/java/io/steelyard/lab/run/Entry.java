@@ -24,7 +24,7 @@ public sealed interface Entry {
   int attempt();
 
   /**
-   * A block begins.
+   * A block begins, or goes on after an interruption.
    *
    * @param at wall-clock time, ISO 8601
    * @param order ids of the cells in this block's random order
@@ -39,7 +39,8 @@ public sealed interface Entry {
    * A fresh process of a cell has loaded its model.
    *
    * @param fork counts the processes started for this cell in this block, from 1: more than one
-   *     where the run was interrupted
+   *     where the run was interrupted or an earlier process failed
+   * @param build the engine's build, as its worker said: those of one label are all of one build
    * @param runtimeNanos process start until the worker said hello
    * @param loadNanos the load by the engine's own clock
    * @param loadOutsideNanos the load by the coordinator's clock
@@ -53,6 +54,7 @@ public sealed interface Entry {
       int fork,
       long pid,
       boolean hosted,
+      String build,
       long runtimeNanos,
       long loadNanos,
       long loadOutsideNanos,

@@ -5,6 +5,7 @@ import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.parity.TimedCall;
 import io.steelyard.lab.run.BlockLoop.Place;
 import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
@@ -13,13 +14,17 @@ import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.MachineCounters;
 import io.steelyard.lab.worker.ProcessMemory;
 import io.steelyard.lab.worker.Timed;
+import io.steelyard.lab.worker.Timeouts;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import io.steelyard.stats.WarmUp;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * One fresh process of one cell: start, load, warm up, trials, close; every step in the journal.
@@ -27,6 +32,11 @@ import java.util.Map;
 final class ForkRunner implements BlockLoop.Forks {
   /** Compilation under this share of the last warm-up calls' time counts as none. */
   private static final double COMPILING = 0.01;
+
+  /** A call that takes this many times what it took in the parity run hangs. */
+  private static final int HANGING = 20;
+
+  private static final Duration LEAST_PATIENCE = Duration.ofSeconds(60);
 
   private final Study study;
   private final Workers workers;
@@ -55,6 +65,35 @@ final class ForkRunner implements BlockLoop.Forks {
     } catch (IOException e) {
       fork.fail("the process's own figures can't be read: " + e.getMessage(), e);
     }
+  }
+
+  /** The calls that a process of a workload makes: of a cold start, the ones after it too. */
+  private static List<Workload> calls(Workload workload) {
+    return workload.kind() == Workload.Kind.START
+        ? List.of(
+            workload,
+            Workload.prefill(workload.prompt(), workload.depth()),
+            Workload.decode(workload.generate(), workload.depth()))
+        : List.of(workload);
+  }
+
+  /**
+   * How long a process's calls may take before it is ended.
+   *
+   * @param estimates by workload name, what a call took in the parity run in nanoseconds; where it
+   *     didn't make the call the limit is the general one
+   */
+  static Timeouts timeouts(Workload workload, Map<String, Long> estimates) {
+    Duration patience = LEAST_PATIENCE;
+    for (Workload call : calls(workload)) {
+      Long estimate = estimates.get(call.name());
+      if (estimate == null) {
+        return Timeouts.DEFAULT;
+      }
+      Duration hanging = Duration.ofNanos(estimate).multipliedBy(HANGING);
+      patience = patience.compareTo(hanging) < 0 ? hanging : patience;
+    }
+    return Timeouts.DEFAULT.withCall(patience);
   }
 
   /**
@@ -91,8 +130,13 @@ final class ForkRunner implements BlockLoop.Forks {
     void run() throws WorkerException, IOException {
       Study.Engine engine = study.engines().get(place.cell().label());
       try (WorkerProcess worker =
-          workers.start(place.cell().id(), engine.name(), engine.options())) {
+          workers.start(
+              place.cell().id(),
+              engine.name(),
+              engine.options(),
+              timeouts(place.cell().workload(), expected.estimates()))) {
         EngineInfo info = worker.info();
+        refuseOtherBuild(info.build());
         long ready = worker.processMemory().resident();
         Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
         journal.add(
@@ -103,6 +147,7 @@ final class ForkRunner implements BlockLoop.Forks {
                 place.fork(),
                 worker.pid(),
                 info.hosted(),
+                info.build(),
                 worker.readyNanos() - worker.startedNanos(),
                 loaded.value().phases().values().stream().mapToLong(Long::longValue).sum(),
                 loaded.outsideNanos(),
@@ -121,21 +166,36 @@ final class ForkRunner implements BlockLoop.Forks {
       end("");
     }
 
+    /**
+     * Two builds in one cell would be two engines under one name: neither the build that parity
+     * proved nor that of the label's earlier processes, maybe before an interruption, may change.
+     */
+    private void refuseOtherBuild(String build) {
+      String label = place.cell().label();
+      Set<String> builds = new LinkedHashSet<>(List.of(expected.info().build()));
+      for (Entry entry : journal.entries()) {
+        if (entry instanceof Entry.ForkStart start && Cell.label(start.cell()).equals(label)) {
+          builds.add(start.build());
+        }
+      }
+      builds.remove(build);
+      if (!builds.isEmpty()) {
+        throw new RunException(
+            label
+                + " was rebuilt since this run began (build "
+                + build
+                + " where "
+                + String.join(", ", builds)
+                + " was measured or proved): two builds can't stand in one cell; start a new run");
+      }
+    }
+
     private void start(WorkerProcess worker) throws WorkerException, IOException {
-      Workload workload = place.cell().workload();
-      call(worker, workload, Role.FIRST, 0, promptOf(0));
-      call(
-          worker,
-          Workload.prefill(workload.prompt(), workload.depth()),
-          Role.WARM_UP,
-          0,
-          promptOf(0));
-      call(
-          worker,
-          Workload.decode(workload.generate(), workload.depth()),
-          Role.WARM_UP,
-          1,
-          promptOf(0));
+      List<Workload> calls = calls(place.cell().workload());
+      call(worker, calls.getFirst(), Role.FIRST, 0, promptOf(0));
+      for (int i = 1; i < calls.size(); i++) {
+        call(worker, calls.get(i), Role.WARM_UP, i - 1, promptOf(0));
+      }
     }
 
     /** A trial is warmed with itself: the same calls, until they settle or the cap is reached. */

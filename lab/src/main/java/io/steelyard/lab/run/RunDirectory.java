@@ -18,11 +18,14 @@ import java.util.Map;
 import tools.jackson.core.JacksonException;
 
 /**
- * One run on disk: {@code plan.json}, {@code environment.json}, {@code parity.json}, {@code
- * trials.jsonl}, {@code summary.json}, the reports, and what the engines said on stderr under
- * {@code stderr/}. Held by one process at a time.
+ * One run on disk: {@code plan.json}, {@code environment.json}, {@code engines.json}, {@code
+ * parity.json}, {@code trials.jsonl}, {@code summary.json}, the reports, and what the engines said
+ * on stderr under {@code stderr/}. Held by one process at a time.
  */
 public final class RunDirectory implements AutoCloseable {
+  /** The file that says what the run was made on. */
+  public static final String ENVIRONMENT = "environment.json";
+
   private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyy-MM-dd_HHmmss");
 
   private final Path path;
@@ -55,7 +58,7 @@ public final class RunDirectory implements AutoCloseable {
       directory.write("plan.json", Json.pretty(study));
       return directory;
     } catch (IOException e) {
-      throw RunException.unwritable(parent, e);
+      throw RunException.unmakeable(parent, e);
     }
   }
 
@@ -131,7 +134,7 @@ public final class RunDirectory implements AutoCloseable {
   }
 
   public void writeEnvironment(Map<String, Object> environment) {
-    write("environment.json", Json.pretty(environment));
+    write(ENVIRONMENT, Json.pretty(environment));
   }
 
   public void writeSummary(Summary summary) {

@@ -9,7 +9,9 @@ import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
+import io.steelyard.lab.worker.EngineInfo;
 import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.stats.WarmUp;
 import java.io.IOException;
@@ -53,9 +55,22 @@ public final class StudyRun {
    *
    * @param summary what was found
    * @param blocks the raw samples by block
-   * @param parity whether every label passed parity
+   * @param differing labels that compute something else than the oracle
+   * @param broken a sentence for each label that could not be judged (it didn't start, died,
+   *     refused an option) and for each cell that failed although its label passed parity
    */
-  public record Outcome(Summary summary, Blocks blocks, boolean parity) {}
+  public record Outcome(
+      Summary summary, Blocks blocks, List<String> differing, List<String> broken) {
+    public Outcome {
+      differing = List.copyOf(differing);
+      broken = List.copyOf(broken);
+    }
+
+    /** Whether every label passed parity. */
+    public boolean parity() {
+      return summary.parity().stream().allMatch(Summary.Parity::pass);
+    }
+  }
 
   /** Proves parity, then measures the labels that passed. */
   public Outcome run() throws WorkerException {
@@ -72,9 +87,11 @@ public final class StudyRun {
   private Outcome run(Workers workers) throws WorkerException {
     Oracle oracle = Oracle.of(study, workers, cache, listener);
     Map<String, EngineParity> engines = new LinkedHashMap<>();
-    List<Summary.Parity> judged = judge(workers, oracle, engines);
+    Map<String, String> unjudged = new LinkedHashMap<>();
+    List<Summary.Parity> judged = judge(workers, oracle, engines, unjudged);
     List<Summary.FairnessLine> fairness = FairnessSheet.of(study, List.copyOf(engines.values()));
     directory.write("parity.json", Json.pretty(judged));
+    directory.write("engines.json", Json.pretty(measured(engines)));
 
     Map<String, EngineParity> passed = new LinkedHashMap<>(engines);
     judged.stream().filter(p -> !p.pass()).forEach(p -> passed.remove(p.label()));
@@ -94,19 +111,57 @@ public final class StudyRun {
     Summary summary =
         new Summariser(study, engines, judged, fairness, entries).summarise(directory.name());
     directory.writeSummary(summary);
-    return new Outcome(summary, Blocks.of(entries), passed.size() == study.engines().size());
+    return outcome(summary, Blocks.of(entries), passed, unjudged);
   }
 
-  /** Runs parity for every label, the baseline first, and judges each. */
+  private Outcome outcome(
+      Summary summary,
+      Blocks blocks,
+      Map<String, EngineParity> passed,
+      Map<String, String> unjudged) {
+    List<String> differing = new ArrayList<>(study.engines().keySet());
+    differing.removeAll(passed.keySet());
+    differing.removeAll(unjudged.keySet());
+    List<String> broken = new ArrayList<>();
+    unjudged.forEach((label, why) -> broken.add(label + " could not be judged: " + why));
+    for (Cell cell : study.cells()) {
+      if (passed.containsKey(cell.label()) && !blocks.failures(cell).isEmpty()) {
+        broken.add(cell.id() + " failed: " + String.join("; ", blocks.failures(cell)));
+      }
+    }
+    return new Outcome(summary, blocks, differing, broken);
+  }
+
+  /** What {@code engines.json} says of a label. */
+  private record Measured(
+      EngineInfo engine, LoadReport.Settings settings, List<EngineInfo.NativeLibrary> libraries) {}
+
+  private static Map<String, Measured> measured(Map<String, EngineParity> engines) {
+    Map<String, Measured> measured = new LinkedHashMap<>();
+    engines.forEach(
+        (label, engine) ->
+            measured.put(
+                label, new Measured(engine.info(), engine.settings(), engine.libraries())));
+    return measured;
+  }
+
+  /**
+   * Runs parity for every label and judges each. What stops one label stops no other.
+   *
+   * @param engines takes what the labels did, of those that got through
+   * @param broken takes why the others didn't
+   */
   private List<Summary.Parity> judge(
-      Workers workers, Oracle oracle, Map<String, EngineParity> engines) {
-    Map<String, String> broken = new LinkedHashMap<>();
+      Workers workers,
+      Oracle oracle,
+      Map<String, EngineParity> engines,
+      Map<String, String> broken) {
     int done = 0;
     for (String label : study.engines().keySet()) {
       RunListener part = listener.part(done++, study.engines().size());
       try {
         engines.put(label, new ParityRun(study, workers, oracle, cache, part).of(label));
-      } catch (WorkerException e) {
+      } catch (WorkerException | RunException e) {
         broken.put(label, e.getMessage());
       }
     }

@@ -12,6 +12,7 @@ import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -42,6 +43,11 @@ public final class Workers {
     this.scratch = scratch;
   }
 
+  /** A folder for bulk data, deleted with the run's process. */
+  public Path scratch() {
+    return scratch;
+  }
+
   /**
    * Starts an engine's worker.
    *
@@ -49,6 +55,13 @@ public final class Workers {
    * @param options the engine's options; {@code env.NAME=…} sets a variable of its environment
    */
   public WorkerProcess start(String name, String engine, Map<String, String> options)
+      throws WorkerException {
+    return start(name, engine, options, Timeouts.DEFAULT);
+  }
+
+  /** The same, with other limits to the coordinator's patience. */
+  WorkerProcess start(
+      String name, String engine, Map<String, String> options, Timeouts timeouts)
       throws WorkerException {
     Map<String, String> environment = new HashMap<>();
     options.forEach(
@@ -60,7 +73,16 @@ public final class Workers {
     try {
       WorkerCommand command =
           registry.command(EngineSpec.parse(engine)).with(environment).onCpus(settings.affinity());
-      return WorkerProcess.start(command, stderr.apply(name), scratch, Timeouts.DEFAULT);
+      return WorkerProcess.start(command, stderr.apply(name), scratch, timeouts);
+    } catch (EngineException e) {
+      throw new RunException(e.getMessage(), e);
+    }
+  }
+
+  /** As {@link EngineRegistry#programFiles}. */
+  public List<Path> programFiles(String engine) {
+    try {
+      return registry.programFiles(EngineSpec.parse(engine));
     } catch (EngineException e) {
       throw new RunException(e.getMessage(), e);
     }

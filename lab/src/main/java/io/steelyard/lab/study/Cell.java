@@ -11,4 +11,9 @@ public record Cell(String label, Workload workload) {
   public String id() {
     return label + "/" + workload.name();
   }
+
+  /** The label in an {@link #id}; a label may hold slashes, a workload's name does not. */
+  public static String label(String id) {
+    return id.substring(0, id.lastIndexOf('/'));
+  }
 }

@@ -38,6 +38,7 @@ public final class EngineRegistry {
   /** What an engine file holds. */
   record UserEngine(String name, String description, List<String> command) {}
 
+  private static final String BUILT_IN = "built in";
   private static final int MAX_FILE = 1 << 16;
   private static final int MAX_FILES = 1_000;
   private static final int NEAR = 3;
@@ -65,7 +66,7 @@ public final class EngineRegistry {
               provider.name(),
               provider.description(),
               List.copyOf(provider.options()),
-              "built in",
+              BUILT_IN,
               WorkerCommand.jvm(provider)));
     }
     registry.addFolder(folder);
@@ -96,6 +97,20 @@ public final class EngineRegistry {
       throw new EngineException(Kind.MISSING, unknown(spec.name()));
     }
     return entry.command();
+  }
+
+  /**
+   * The files that a user's own program is started with: those of its command that exist, which
+   * covers a script and its interpreter but not what they read later. None for a built-in engine.
+   *
+   * @throws EngineException if there is no such engine
+   */
+  public List<Path> programFiles(EngineSpec spec) throws EngineException {
+    WorkerCommand command = command(spec);
+    if (!spec.isPath() && entries.get(spec.name()).origin().equals(BUILT_IN)) {
+      return List.of();
+    }
+    return command.command().stream().map(Path::of).filter(Files::isRegularFile).toList();
   }
 
   private static WorkerCommand program(String path) throws EngineException {

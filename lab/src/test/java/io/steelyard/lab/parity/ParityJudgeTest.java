@@ -250,6 +250,17 @@ class ParityJudgeTest {
   }
 
   @Test
+  void aFaultyBaselineIsNoMeasureAndIsBlamedItself() {
+    EngineParity faulty = with(with(BASELINE, outputs(7, 8, 9)), logits(9, 9, 0, 9));
+
+    Summary.Parity parity = judge.judge(SOUND, faulty);
+
+    assertThat(parity.pass()).isTrue();
+    assertThat(parity.note()).isEqualTo("not held against base, which failed parity itself");
+    assertThat(judge.judge(faulty, faulty).note()).startsWith("mean KL 9.00 is over");
+  }
+
+  @Test
   void manyCloseCallsAreCounted() {
     List<Output> own = new ArrayList<>();
     List<Output> others = new ArrayList<>();

@@ -31,8 +31,12 @@ class BlockLoopTest {
   private final FakeMachine machine = new FakeMachine();
   private final List<String> notes = new ArrayList<>();
   private final List<Double> shares = new ArrayList<>();
+
+  /** Processes that die once they are loaded, as {@link #ids} writes them. */
+  private final List<String> failing = new ArrayList<>();
   private Study study = TestData.study(List.of("prefill", "decode"), "a", "b");
   private Path file;
+  private double stolenShare;
 
   @BeforeEach
   void name() {
@@ -105,22 +109,93 @@ class BlockLoopTest {
       assertThat(expected.label()).isEqualTo(place.cell().label());
       String cell = place.cell().id();
       machine.work(place);
+      if (failing.contains(place.block() + "." + place.attempt() + " " + cell + " " + place.fork())) {
+        add(TestData.forkStart(place.block(), place.attempt(), cell, place.fork(), false));
+        add(TestData.forkEnd(place.block(), place.attempt(), cell, place.fork(), "it died"));
+        return;
+      }
       add(TestData.forkStart(place.block(), place.attempt(), cell, place.fork(), false));
       for (int trial = 0; trial < study.design().trials(); trial++) {
         add(
-            TestData.call(
-                place.block(),
-                place.attempt(),
-                cell,
-                place.fork(),
-                Role.TRIAL,
-                trial,
-                512,
-                SECOND / 10,
-                true));
+            TestData.stolen(
+                TestData.call(
+                    place.block(),
+                    place.attempt(),
+                    cell,
+                    place.fork(),
+                    Role.TRIAL,
+                    trial,
+                    512,
+                    SECOND / 10,
+                    true),
+                stolenShare));
       }
       add(TestData.forkEnd(place.block(), place.attempt(), cell, place.fork(), ""));
     }
+  }
+
+  @Test
+  void aProcessThatFailsGetsOneMoreChance() throws WorkerException {
+    failing.add("2.1 a/pp512 1");
+
+    assertThat(ids(run())).hasSize(5 * CELLS + 1).contains("2.1 a/pp512 2");
+    assertThat(notes).isEmpty();
+    assertThat(blocks().all()).allMatch(block -> block.forks().get("a/pp512").sound());
+  }
+
+  @Test
+  void aCellThatFailedTwiceIsNotTriedInLaterBlocks() throws WorkerException {
+    failing.addAll(List.of("2.1 a/pp512 1", "2.1 a/pp512 2"));
+
+    List<String> places = ids(run());
+
+    assertThat(places).hasSize(5 * CELLS + 1 - 3);
+    assertThat(places).noneMatch(id -> id.matches("[345].* a/pp512 .*"));
+    assertThat(notes)
+        .containsExactly("a/pp512 failed in block 2 and is left out of those that follow");
+    assertThat(run()).as("nor by a resumption").isEmpty();
+  }
+
+  @Test
+  void aCellThatFailedIsTriedAgainWhereItsBlockIsRepeated() throws WorkerException {
+    failing.addAll(List.of("2.1 a/pp512 1", "2.1 a/pp512 2"));
+    machine.stealing.add("2.1");
+
+    List<String> places = ids(run());
+
+    assertThat(places).contains("2.2 a/pp512 1", "3.1 a/pp512 1", "5.1 a/pp512 1");
+    assertThat(blocks().all()).allMatch(block -> block.forks().get("a/pp512").sound());
+  }
+
+  @Test
+  void aBlockThatGoesOnReadsTheSentinelAgainAndIsJudgedByBothReadings() throws WorkerException {
+    int perFork = study.design().trials() + 2;
+    assertThatThrownBy(() -> run(perFork * (3 * CELLS + 2), "a", "b"))
+        .isInstanceOf(PlugPulled.class);
+    machine.readings.put("5", new Sentinel.Reading(1_200_000, 2_000_000));
+
+    List<String> places = ids(run());
+
+    assertThat(places.subList(0, 2)).allMatch(id -> id.startsWith("4.1 "));
+    assertThat(places.subList(2, 2 + CELLS)).allMatch(id -> id.startsWith("4.2 "));
+    assertThat(notes)
+        .containsExactly(
+            "block 4 was disturbed (the sentinel's compute kernel took 1.20 times its median); it"
+                + " is measured again");
+    assertThat(blocks().all()).noneMatch(Blocks.Block::disturbed);
+  }
+
+  @Test
+  void timeStolenBeforeAnInterruptionDisturbsTheBlockThatGoesOn() throws WorkerException {
+    int perFork = study.design().trials() + 2;
+    stolenShare = 0.05;
+    assertThatThrownBy(() -> run(perFork * 2, "a", "b")).isInstanceOf(PlugPulled.class);
+    stolenShare = 0;
+
+    List<String> places = ids(run());
+
+    assertThat(places.subList(2, 2 + CELLS)).allMatch(id -> id.startsWith("1.2 "));
+    assertThat(notes).first().asString().contains("the hypervisor took 2.5 %");
   }
 
   private List<BlockLoop.Place> run() throws WorkerException {

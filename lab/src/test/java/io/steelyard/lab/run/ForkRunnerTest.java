@@ -1,15 +1,31 @@
 package io.steelyard.lab.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.steelyard.lab.TestData;
+import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.lab.text.Prompts;
+import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.Timeouts;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ForkRunnerTest {
   private static final int PROMPTS = 8;
+
+  @TempDir private Path folder;
 
   @Test
   void theTrialsOfABlockWorkOnDifferentPrompts() {
@@ -53,6 +69,122 @@ class ForkRunnerTest {
     for (int call = 0; call < 40; call++) {
       assertThat(ForkRunner.warmUpPrompt(1, 3, call, PROMPTS))
           .isNotEqualTo(ForkRunner.warmUpPrompt(1, 3, call + 1, PROMPTS));
+    }
+  }
+
+  private static final Study STUDY = onTestEngine(TestData.study(List.of("prefill"), "a/x", "b"));
+
+  /** The same with engines that exist. */
+  private static Study onTestEngine(Study study) {
+    Map<String, Study.Engine> engines = new LinkedHashMap<>();
+    study.engines().keySet().forEach(l -> engines.put(l, new Study.Engine(l, "test", Map.of())));
+    return new Study(
+        study.command(),
+        study.model(),
+        engines,
+        study.baseline(),
+        study.metrics(),
+        study.shape(),
+        new Study.Settings(1, 1024, "f16", true, ""),
+        study.design(),
+        study.allowed());
+  }
+
+  private void runFork(Journal journal, EngineParity expected) {
+    Workers workers =
+        new Workers(
+            STUDY.model(),
+            STUDY.settings(),
+            EngineRegistry.of(folder.resolve("engines")),
+            name -> folder.resolve("stderr.log"),
+            folder.resolve("scratch"));
+    Cell cell = STUDY.cells().getFirst();
+    new ForkRunner(STUDY, workers, new Prompts(List.of(new int[] {1, 2, 3})), journal)
+        .run(new BlockLoop.Place(2, 1, cell, 1), expected);
+  }
+
+  /** The test engine says that its build is 1. */
+  private static EngineParity provedBuild(String build) {
+    return TestData.built(TestData.parity("a/x"), build);
+  }
+
+  private Journal journal() {
+    return Journal.open(folder.resolve("trials.jsonl"));
+  }
+
+  @Test
+  void aProcessOfTheProvedBuildIsMeasuredAndItsBuildRecorded() {
+    try (Journal journal = journal()) {
+      runFork(journal, provedBuild("1"));
+
+      assertThat(journal.entries().getFirst())
+          .isInstanceOfSatisfying(
+              Entry.ForkStart.class, start -> assertThat(start.build()).isEqualTo("1"));
+      assertThat(journal.entries().getLast())
+          .isInstanceOfSatisfying(Entry.ForkEnd.class, end -> assertThat(end.failure()).isEmpty());
+    }
+  }
+
+  @Test
+  void aCallMayTakeTwentyTimesWhatItTookInTheParityRun() {
+    Workload workload = Workload.prefill(512, 0);
+    long second = 1_000_000_000;
+
+    assertThat(ForkRunner.timeouts(workload, Map.of("pp512", second / 100)).call())
+        .isEqualTo(Duration.ofMinutes(1));
+    assertThat(ForkRunner.timeouts(workload, Map.of("pp512", 7 * second)).call())
+        .isEqualTo(Duration.ofSeconds(140));
+    assertThat(ForkRunner.timeouts(workload, Map.of("tg64", 7 * second)))
+        .as("a call that parity didn't make")
+        .isEqualTo(Timeouts.DEFAULT);
+    assertThat(ForkRunner.timeouts(workload, Map.of("pp512", second)).load())
+        .isEqualTo(Timeouts.DEFAULT.load());
+  }
+
+  @Test
+  void theCallsAfterAColdStartHaveTheirTimeToo() {
+    Workload start = Workload.start(512, 64, 0);
+    long second = 1_000_000_000;
+
+    assertThat(
+            ForkRunner.timeouts(
+                    start, Map.of("start", second, "pp512", 5 * second, "tg64", 9 * second))
+                .call())
+        .isEqualTo(Duration.ofSeconds(180));
+    assertThat(ForkRunner.timeouts(start, Map.of("start", second))).isEqualTo(Timeouts.DEFAULT);
+  }
+
+  @Test
+  void anEngineRebuiltSinceParityIsRefused() {
+    try (Journal journal = journal()) {
+      assertThatExceptionOfType(RunException.class)
+          .isThrownBy(() -> runFork(journal, provedBuild("0")))
+          .withMessage(
+              "a/x was rebuilt since this run began (build 1 where 0 was measured or proved): two"
+                  + " builds can't stand in one cell; start a new run");
+      assertThat(journal.entries()).isEmpty();
+    }
+  }
+
+  @Test
+  void anEngineRebuiltBeforeTheRunWentOnIsRefusedThoughParityIsOfTheNewBuild() {
+    try (Journal journal = journal()) {
+      journal.add(TestData.forkStart(1, 1, "a/x/pp512", 1, false));
+
+      assertThatExceptionOfType(RunException.class)
+          .isThrownBy(() -> runFork(journal, provedBuild("1")))
+          .withMessageContaining("build 1 where b1 was measured");
+    }
+  }
+
+  @Test
+  void theBuildOfAnotherLabelIsNoConcern() {
+    try (Journal journal = journal()) {
+      journal.add(TestData.forkStart(1, 1, "a/pp512", 1, false));
+
+      runFork(journal, provedBuild("1"));
+
+      assertThat(journal.entries()).hasSizeGreaterThan(2);
     }
   }
 

@@ -143,7 +143,10 @@ class RunDirectoryTest {
 
     assertThatExceptionOfType(RunException.class)
         .isThrownBy(this::create)
-        .withMessageStartingWith("can't write " + parent + " (");
+        .withMessage(
+            "can't make a run under %s (a file is in its place): make room there or choose another"
+                + " folder with --runs",
+            parent);
   }
 
   @Test

@@ -72,6 +72,7 @@ class SummariserTest {
             1,
             start.pid(),
             start.hosted(),
+            start.build(),
             start.runtimeNanos(),
             loadNanos,
             start.loadOutsideNanos(),

@@ -46,6 +46,7 @@ final class TestEngine implements Engine {
 
   private String fault = "";
   private int calls;
+  private boolean provedParity;
 
   @Override
   public EngineInfo hello() {
@@ -62,7 +63,8 @@ final class TestEngine implements Engine {
 
   @Override
   public LoadReport load(LoadRequest request) throws EngineException {
-    if (!request.options().keySet().stream().allMatch("fault"::equals)) {
+    // As an oracle it is asked for a tier; it has but one.
+    if (!List.of("fault", "tier").containsAll(request.options().keySet())) {
       throw new EngineException(Kind.UNSUPPORTED, "options are " + request.options());
     }
     fault = request.options().getOrDefault("fault", "");
@@ -115,17 +117,21 @@ final class TestEngine implements Engine {
 
   @Override
   public void logits(int[] ids, RowSink out) throws IOException {
+    provedParity = true;
     for (int i = 0; i < ids.length - (is("rows") ? 1 : 0); i++) {
       float[] row = row(ids[i]);
       if (is("nan")) {
         row[3] = Float.NaN;
       }
-      out.row(MemorySegment.ofArray(row));
+      out.row(MemorySegment.ofArray(is("width") ? Arrays.copyOf(row, VOCABULARY + 1) : row));
     }
   }
 
   @Override
   public PrefillReport prefill(PrefillRequest request) {
+    if (is("measured") && !provedParity) {
+      Runtime.getRuntime().halt(7); // dies in every process but that of the parity run
+    }
     boolean wrong =
         is("argmax")
             || (is("depth") && request.depth() > 1)
@@ -180,7 +186,7 @@ final class TestEngine implements Engine {
   @Override
   public KernelReport kernel(KernelRequest request) throws EngineException {
     switch (request.name()) {
-      case "nothing" -> {}
+      case "nothing", "compute", "bandwidth" -> {}
       case "wait" -> waitForever();
       case "exit" -> Runtime.getRuntime().halt(7);
       case "memory" -> exhaustMemory();
