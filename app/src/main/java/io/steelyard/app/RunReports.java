@@ -1,6 +1,7 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.metric.Metric;
+import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.run.Blocks;
 import io.steelyard.lab.run.Entry.Role;
 import io.steelyard.lab.run.ForkRecord;
@@ -44,6 +45,8 @@ final class RunReports {
             series(),
             study.design().margin(),
             formulas,
+            setting(),
+            RunDetails.of(study, outcome.blocks()),
             notes());
     try {
       MarkdownReport.write(directory.path(), input).problems().forEach(console::note);
@@ -58,13 +61,34 @@ final class RunReports {
     return directory.read("environment.json", Map.class);
   }
 
+  /** What was measured on what, in a line. */
+  private String setting() {
+    List<String> parts = new ArrayList<>();
+    outcome.summary().cells().stream()
+        .map(Summary.Cell::precision)
+        .filter(precision -> !precision.isEmpty())
+        .distinct()
+        .forEach(parts::add);
+    if (environment().get("hardware") instanceof Map<?, ?> hardware
+        && hardware.get("processor") instanceof String processor) {
+      parts.add(processor);
+    }
+    int threads = study.settings().threads();
+    parts.add(threads + (threads == 1 ? " thread" : " threads"));
+    parts.add("KV cache " + study.settings().kv());
+    parts.add("%d blocks of fresh processes".formatted(outcome.blocks().all().size()));
+    return String.join(" · ", parts);
+  }
+
   private List<String> notes() {
     List<String> notes = new ArrayList<>();
     if (study.model().random()) {
       notes.add(
           "The weights are random: speed and memory are those of the shape, the text is noise.");
     }
-    if (outcome.blocks().all().size() < study.design().forks()) {
+    // Without any block there was nothing to measure: parity had failed.
+    if (!outcome.blocks().all().isEmpty()
+        && outcome.blocks().all().size() < study.design().forks()) {
       notes.add(
           "The budget ended the run after %d of %d blocks."
               .formatted(outcome.blocks().all().size(), study.design().forks()));

@@ -54,11 +54,22 @@ public final class ComparisonTable {
     if (compares) {
       legend += " A ratio above 1× is better than the baseline, whatever the unit.";
     }
-    int disturbed = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
-    if (disturbed > 0) {
-      legend += " " + Rows.plural(disturbed, "disturbed block") + " measured again.";
+    String disturbed = disturbed(summary);
+    if (!disturbed.isEmpty()) {
+      legend += " " + disturbed;
     }
     return table.render() + '\n' + dim(legend, style) + randomWeights(summary, style);
+  }
+
+  /** How often the machine was disturbed, in a sentence; empty where it never was. */
+  static String disturbed(Summary summary) {
+    int attempts = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
+    return attempts == 0
+        ? ""
+        : "The machine was disturbed during "
+            + Rows.plural(attempts, "attempt")
+            + " at a block: such a block is measured once more, and if that is disturbed too, it"
+            + " counts as it is.";
   }
 
   /** The line that every table ends in if the weights were drawn at random; else nothing. */

@@ -4,7 +4,9 @@ import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.record.Summary.Cell;
 import io.steelyard.lab.record.Summary.Comparison;
 import io.steelyard.reports.terminal.Format;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** What a run found, a sentence a comparison. */
 public final class Headlines {
@@ -36,21 +38,48 @@ public final class Headlines {
             ? comparison.subject() + " (" + comparison.precision() + ")"
             : comparison.subject();
     String pair = subject + " and " + comparison.baseline();
-    String note =
-        comparison.note() == null || comparison.note().isBlank()
-            ? "."
-            : ": " + comparison.note() + ".";
+    String metric = " at " + comparison.metric();
+    String caveats = String.join("; ", caveats(summary, comparison));
     if (comparison.ratio() == null) {
-      return "No ratio of " + pair + " at " + comparison.metric() + note;
+      return "No ratio of " + pair + metric + (caveats.isEmpty() ? "." : ": " + caveats + ".");
     }
+    String behind = caveats.isEmpty() ? "." : " (" + caveats + ").";
     String claim = claim(subject, comparison, unit);
     return switch (comparison.verdict()) {
-      case "faster", "slower" -> claim + ".";
-      case "equivalent" -> claim + ": equivalent, within ±" + Format.compact(100 * margin) + " %.";
-      case "not comparable" -> pair + " are not comparable at " + comparison.metric() + note;
-      default ->
-          claim + ": inconclusive" + (note.equals(".") ? "." : " (" + comparison.note() + ").");
+      case "faster", "slower" -> claim + behind;
+      case "equivalent" ->
+          claim + ": equivalent, within ±" + Format.compact(100 * margin) + " %" + behind;
+      case "not comparable" ->
+          pair + " are not comparable" + metric + (caveats.isEmpty() ? "." : ": " + caveats + ".");
+      default -> claim + ": inconclusive" + behind;
     };
+  }
+
+  /** What a reader who reads no further must know. */
+  private static List<String> caveats(Summary summary, Comparison comparison) {
+    List<String> caveats = new ArrayList<>();
+    if (comparison.note() != null && !comparison.note().isBlank()) {
+      caveats.add(comparison.note());
+    }
+    if (comparison.ratio() != null && (comparison.low() == null || comparison.high() == null)) {
+      caveats.add("no interval from " + Rows.plural(comparison.blocks(), "block"));
+    }
+    String unsteady =
+        summary.cells().stream()
+            .filter(cell -> cell.state().equals("no steady state"))
+            .filter(cell -> Rows.isOf(comparison, cell))
+            .map(Cell::label)
+            .filter(
+                label -> label.equals(comparison.subject()) || label.equals(comparison.baseline()))
+            .distinct()
+            .collect(Collectors.joining(" and "));
+    if (!unsteady.isEmpty()) {
+      caveats.add(unsteady + " reached no steady state");
+    }
+    if (Rows.randomWeights(summary)) {
+      caveats.add("random weights");
+    }
+    return caveats;
   }
 
   private static String claim(String subject, Comparison comparison, String unit) {

@@ -54,6 +54,9 @@ public final class MarkdownReport {
 
   private String render() {
     out.append("# ").append(Markdown.text(summary.model())).append("\n\n");
+    if (!input.setting().isEmpty()) {
+      out.append(Markdown.text(input.setting())).append("\n\n");
+    }
     headlines();
     notes();
     results();
@@ -62,6 +65,7 @@ public final class MarkdownReport {
     plots
         .problems()
         .forEach(problem -> out.append('\n').append(Markdown.text(problem)).append('\n'));
+    details();
     parity();
     fairness();
     formulas();
@@ -85,17 +89,49 @@ public final class MarkdownReport {
 
   private void notes() {
     List<String> notes = new ArrayList<>(input.notes());
-    int disturbed = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
-    if (disturbed > 0) {
-      notes.add(
-          "Disturbed blocks, at most "
-              + disturbed
-              + " of a cell, were repeated. The first tries are kept in the record and shaded in"
-              + " the plot.");
+    String disturbed = ComparisonTable.disturbed(summary);
+    if (!disturbed.isEmpty()) {
+      notes.add(disturbed + countedThough());
     }
     if (!notes.isEmpty()) {
       out.append("\n**To bear in mind**\n\n");
       notes.forEach(note -> out.append("- ").append(Markdown.text(note)).append('\n'));
+    }
+  }
+
+  /** Which blocks count although the machine was disturbed: those that the plot shades. */
+  private String countedThough() {
+    List<String> blocks =
+        input.series().stream()
+            .flatMap(series -> series.blocks().stream())
+            .filter(Series.Block::disturbed)
+            .map(Series.Block::number)
+            .distinct()
+            .sorted()
+            .map(Format::count)
+            .toList();
+    if (blocks.isEmpty()) {
+      return input.series().isEmpty() ? "" : " Every block shown here is undisturbed.";
+    }
+    return (blocks.size() == 1 ? " That is so of block " : " That is so of blocks ")
+        + String.join(", ", blocks)
+        + ", shaded in the plot.";
+  }
+
+  private void details() {
+    for (DetailTable table : input.details()) {
+      heading(table.title());
+      List<Boolean> right = new ArrayList<>(Collections.nCopies(table.headers().size(), true));
+      right.set(0, false);
+      out.append(
+          Markdown.table(
+              table.headers().stream().map(Markdown::text).toList(),
+              right,
+              table.rows().stream()
+                  .map(row -> row.stream().map(Markdown::text).toList())
+                  .toList()));
+      out.append('\n').append(Markdown.text(table.explanation())).append('\n');
+      randomWeights();
     }
   }
 
@@ -214,7 +250,10 @@ public final class MarkdownReport {
       return;
     }
     heading("Environment");
+    // Folded: it is looked up, not read. GitHub renders the Markdown inside after an empty line.
+    out.append("<details>\n<summary>The machine and the software, in full</summary>\n\n");
     nested(input.environment(), "");
+    out.append("\n</details>\n");
   }
 
   private void nested(Map<?, ?> topic, String indent) {

@@ -14,6 +14,8 @@ import java.util.Map;
  * @param series raw samples for the plots; may be empty
  * @param margin the change that matters, such as 0.02
  * @param formulas how each metric is defined, in words, by metric; may be empty
+ * @param setting on what was measured, in a line: precision, processor, threads; may be empty
+ * @param details tables of what the figures consist of; may be empty
  * @param notes sentences that a reader must know, such as why an interval is optimistic
  */
 public record ReportInput(
@@ -23,10 +25,13 @@ public record ReportInput(
     List<Series> series,
     double margin,
     Map<String, String> formulas,
+    String setting,
+    List<DetailTable> details,
     List<String> notes) {
 
   public ReportInput {
     series = List.copyOf(series);
+    details = List.copyOf(details);
     notes = List.copyOf(notes);
     if (!(margin > 0 && margin < 1)) {
       throw new IllegalArgumentException("margin " + margin + " is not between 0 and 1");

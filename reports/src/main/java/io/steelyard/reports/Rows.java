@@ -137,7 +137,7 @@ final class Rows {
         notes(cell, comparison));
   }
 
-  private static boolean isOf(Comparison comparison, Cell cell) {
+  static boolean isOf(Comparison comparison, Cell cell) {
     return comparison.metric().equals(cell.metric()) && comparison.model().equals(cell.model());
   }
 

@@ -47,16 +47,6 @@ final class SamplesPlot implements Plots.Drawing {
   /** Above this ratio of largest to smallest, equal changes are shown equally large. */
   private static final double LOGARITHMIC_FROM = 3;
 
-  /** A block as it stands in a panel: a repeated one stands beside the first try. */
-  private record Place(int number, int attempt) implements Comparable<Place> {
-    @Override
-    public int compareTo(Place other) {
-      return number != other.number
-          ? Integer.compare(number, other.number)
-          : Integer.compare(attempt, other.attempt);
-    }
-  }
-
   private record Entry(String text, Color colour, boolean square) {}
 
   private final String model;
@@ -131,8 +121,8 @@ final class SamplesPlot implements Plots.Drawing {
     double smallest = recorded.stream().mapToDouble(v -> v).min().orElse(0);
     double largest = recorded.stream().mapToDouble(v -> v).max().orElse(1);
     Figure.Scale scale = Figure.Scale.of(series.getFirst().unit(), smallest, largest);
-    Map<Place, Boolean> places = places(series);
-    List<Place> order = List.copyOf(places.keySet());
+    Map<Integer, Boolean> places = places(series);
+    List<Integer> order = List.copyOf(places.keySet());
 
     XYPlot plot = new XYPlot();
     PlotStyle.plain(plot);
@@ -156,7 +146,7 @@ final class SamplesPlot implements Plots.Drawing {
   }
 
   private void addPoints(
-      XYPlot plot, List<Series> series, List<Place> order, double factor, double panelWidth) {
+      XYPlot plot, List<Series> series, List<Integer> order, double factor, double panelWidth) {
     XYSeriesCollection points = new XYSeriesCollection();
     int most =
         series.stream()
@@ -172,10 +162,8 @@ final class SamplesPlot implements Plots.Drawing {
       Series one = series.get(k);
       XYSeries warmUp = new XYSeries(2 * k, false, true);
       XYSeries trials = new XYSeries(2 * k + 1, false, true);
-      Map<Integer, Integer> attempts = new LinkedHashMap<>();
       for (Block block : one.blocks()) {
-        int attempt = attempts.merge(block.number(), 1, Integer::sum);
-        double left = order.indexOf(new Place(block.number(), attempt)) - 0.42 + k * slot;
+        double left = order.indexOf(block.number()) - 0.42 + k * slot;
         int samples = block.warmUp().size() + block.trials().size();
         int i = 0;
         for (double value : block.warmUp()) {
@@ -195,14 +183,14 @@ final class SamplesPlot implements Plots.Drawing {
     plot.setRenderer(renderer);
   }
 
-  private static ValueAxis blockAxis(List<Place> order) {
+  private static ValueAxis blockAxis(List<Integer> order) {
     List<List<PlotAxes.Tick>> choices = new ArrayList<>();
     for (int step : new int[] {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000}) {
       List<PlotAxes.Tick> ticks = new ArrayList<>();
       for (int i = 0; i < order.size(); i++) {
-        Place place = order.get(i);
-        if (place.attempt() == 1 && place.number() % step == 0) {
-          ticks.add(new PlotAxes.Tick(i, Format.count(place.number())));
+        int number = order.get(i);
+        if (number % step == 0) {
+          ticks.add(new PlotAxes.Tick(i, Format.count(number)));
         }
       }
       choices.add(ticks);
@@ -241,16 +229,12 @@ final class SamplesPlot implements Plots.Drawing {
     return axis;
   }
 
-  /** Every block that any series has, in order, and whether it was disturbed. */
-  private static Map<Place, Boolean> places(List<Series> series) {
-    Map<Place, Boolean> places = new TreeMap<>();
-    for (Series one : series) {
-      Map<Integer, Integer> attempts = new LinkedHashMap<>();
-      for (Block block : one.blocks()) {
-        int attempt = attempts.merge(block.number(), 1, Integer::sum);
-        places.merge(new Place(block.number(), attempt), block.disturbed(), Boolean::logicalOr);
-      }
-    }
+  /** Every block that any series has, in order, and whether it counts although disturbed. */
+  private static Map<Integer, Boolean> places(List<Series> series) {
+    Map<Integer, Boolean> places = new TreeMap<>();
+    series.stream()
+        .flatMap(one -> one.blocks().stream())
+        .forEach(block -> places.merge(block.number(), block.disturbed(), Boolean::logicalOr));
     return places;
   }
 
@@ -269,7 +253,7 @@ final class SamplesPlot implements Plots.Drawing {
       entries.add(new Entry("warm-up: lighter", PlotStyle.lighter(PlotStyle.INK, 0.35), false));
     }
     if (anyDisturbed) {
-      entries.add(new Entry("disturbed block, repeated", PlotStyle.DISTURBED, true));
+      entries.add(new Entry("machine disturbed, block counts", PlotStyle.DISTURBED, true));
     }
     return entries;
   }

@@ -17,10 +17,11 @@ public record Series(String label, String metric, String unit, List<Block> block
   }
 
   /**
-   * One fork's samples.
+   * One fork's samples, of the attempt at the block that counts.
    *
    * @param number the block's number in the run
-   * @param disturbed whether the machine was disturbed meanwhile, so that the block was repeated
+   * @param disturbed whether the block counts although the machine was disturbed meanwhile, its
+   *     repetition too
    * @param warmUp iterations before the trials, in the series' unit
    * @param trials timed calls, in the series' unit
    */

@@ -47,6 +47,36 @@ class HeadlinesTest {
         .isEqualTo("No ratio of s and llamacpp at tg64: the worker died.");
   }
 
+  @Test
+  void keepTheNoteOfAClearVerdict() {
+    assertThat(
+            headline(
+                SampleRun.comparison(
+                    "pp512", "s", 1.8, 1.7, 1.9, "faster", "s varies by 30 % between processes")))
+        .isEqualTo(
+            "s is 1.8× [1.7, 1.9] as fast as llamacpp at pp512 (s varies by 30 % between"
+                + " processes).");
+  }
+
+  @Test
+  void sayWhoReachedNoSteadyState() {
+    // In the typical run, steelyard's load never settles.
+    assertThat(headline(SampleRun.comparison("load", "steelyard", 0.5, 0.48, 0.52, "slower", "")))
+        .endsWith(" at load (steelyard reached no steady state).");
+    assertThat(headline(SampleRun.comparison("load", "other", 0.5, 0.48, 0.52, "slower", "")))
+        .endsWith(" at load.");
+  }
+
+  @Test
+  void sayThatThereIsNoIntervalAndThatWeightsAreRandom() {
+    assertThat(headline(SampleRun.comparison("tg64", "s", 3.0, null, null, "inconclusive", "")))
+        .isEqualTo(
+            "s is 3.00× as fast as llamacpp at tg64: inconclusive (no interval from 5 blocks).");
+    assertThat(Headlines.of(SampleRun.withRandomWeights(), 0.02))
+        .isNotEmpty()
+        .allSatisfy(sentence -> assertThat(sentence).endsWith("random weights)."));
+  }
+
   private static String headline(Comparison comparison) {
     Summary typical = SampleRun.typical().summary();
     Summary one =

@@ -1,5 +1,6 @@
 package io.steelyard.lab.metric;
 
+import io.steelyard.lab.run.Entry;
 import io.steelyard.lab.run.ForkRecord;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.stats.Sample;
@@ -34,11 +35,12 @@ public record PeakMemory(Workload workload) implements Metric {
 
   @Override
   public Sample sample(List<ForkRecord> forks) {
-    return Sample.ofForks(forks.stream().mapToDouble(PeakMemory::value).toArray());
+    return Sample.ofForks(forks.stream().mapToDouble(fork -> judgedBytes(fork) / 1e6).toArray());
   }
 
-  private static double value(ForkRecord fork) {
+  /** The bytes that the metric counts; the whole is {@link Entry.ForkEnd#peakBytes}. */
+  public static double judgedBytes(ForkRecord fork) {
     long bytes = fork.end().peakBytes();
-    return (fork.start().hosted() ? bytes - fork.start().readyBytes() : bytes) / 1e6;
+    return fork.start().hosted() ? bytes - fork.start().readyBytes() : bytes;
   }
 }

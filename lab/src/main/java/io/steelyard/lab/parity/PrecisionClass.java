@@ -1,6 +1,8 @@
 package io.steelyard.lab.parity;
 
 import io.steelyard.lab.worker.LoadReport;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
@@ -81,6 +83,31 @@ public enum PrecisionClass {
   }
 
   /**
+   * Every bound on logits that a comparison breaks, one phrase each; a value that is no number
+   * breaks its bound.
+   *
+   * @param how set behind the name of what is out of bound, such as {@code " with …"}; may be empty
+   */
+  public List<String> failures(LogitsComparison logits, String how) {
+    List<String> failures = new ArrayList<>();
+    over(failures, "mean KL" + how, logits.kldMean(), meanKl);
+    over(failures, "99th percentile of KL" + how, logits.kldP99(), p99Kl);
+    over(failures, "largest logit difference" + how, logits.maxAbs(), maxAbs);
+    if (!(logits.top1() >= top1)) {
+      failures.add(
+          String.format(
+              Locale.ROOT, "top-1 agreement%s %.3g is under %.3g", how, logits.top1(), top1));
+    }
+    return failures;
+  }
+
+  private static void over(List<String> failures, String what, double value, double bound) {
+    if (!(value <= bound)) {
+      failures.add(String.format(Locale.ROOT, "%s %.3g is over %.3g", what, value, bound));
+    }
+  }
+
+  /**
    * The class of a loaded model, from what the engine read back. An engine that multiplies in
    * float32 rounds nothing that the weights' own precision excuses, so only its KV cache counts.
    */
@@ -94,8 +121,8 @@ public enum PrecisionClass {
     return settings.activations().equalsIgnoreCase("f32");
   }
 
-  /** The one with the wider bounds. */
-  static PrecisionClass lessPrecise(PrecisionClass a, PrecisionClass b) {
+  /** The one with the wider bounds: two engines can agree no better than the less precise one. */
+  public static PrecisionClass lessPrecise(PrecisionClass a, PrecisionClass b) {
     return a.compareTo(b) < 0 ? b : a;
   }
 

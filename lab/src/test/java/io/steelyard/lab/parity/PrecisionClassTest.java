@@ -85,4 +85,26 @@ class PrecisionClassTest {
     assertThat(PrecisionClass.EIGHT_BIT.meanKl()).isEqualTo(1e-2);
     assertThat(PrecisionClass.FOUR_BIT.meanKl()).isEqualTo(2e-2);
   }
+
+  @Test
+  void everyBoundThatIsBrokenIsNamedWithBothValues() {
+    assertThat(PrecisionClass.HALF.failures(new LogitsComparison(3, 1e-3, 1e-2, 0.95, 0, 1), ""))
+        .isEmpty();
+    assertThat(
+            PrecisionClass.HALF.failures(new LogitsComparison(3, 2e-3, 2e-2, 0.9, 0, 1.5), " now"))
+        .containsExactly(
+            "mean KL now 0.00200 is over 0.00100",
+            "99th percentile of KL now 0.0200 is over 0.0100",
+            "largest logit difference now 1.50 is over 1.00",
+            "top-1 agreement now 0.900 is under 0.950");
+  }
+
+  @Test
+  void whatIsNoNumberBreaksEveryBound() {
+    double nan = Double.NaN;
+
+    assertThat(
+            PrecisionClass.FOUR_BIT.failures(new LogitsComparison(0, nan, nan, nan, nan, nan), ""))
+        .hasSize(4);
+  }
 }
