@@ -3,27 +3,43 @@ package io.steelyard.engines;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
-/**
- * What the operating system says of this process and its machine; nothing where it says nothing.
- */
+/** What Linux says of this process and its machine; nothing where it says nothing. */
 public final class ProcessFacts {
   private ProcessFacts() {}
-
-  /**
-   * The processors that this process may run on, such as {@code 0-1}; {@code unknown} elsewhere.
-   */
-  public static String affinity() {
-    return field(Path.of("/proc/self/status"), "Cpus_allowed_list:").orElse("unknown");
-  }
 
   /** Bytes that can be allocated without swapping. */
   public static OptionalLong availableMemory() {
     return field(Path.of("/proc/meminfo"), "MemAvailable:")
         .map(text -> OptionalLong.of(Long.parseLong(text.replace(" kB", "")) * 1024))
         .orElse(OptionalLong.empty());
+  }
+
+  /** What the processor can do, in Linux's names. */
+  public static Set<String> processorFlags() {
+    return field(Path.of("/proc/cpuinfo"), "flags")
+        .map(text -> Set.copyOf(List.of(text.replaceFirst("^:\\s*", "").split("\\s+"))))
+        .orElse(Set.of());
+  }
+
+  /**
+   * Files mapped into this process whose name starts so.
+   *
+   * @throws IOException if Linux doesn't say
+   */
+  public static List<Path> mapped(String prefix) throws IOException {
+    try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+      return lines
+          .filter(line -> line.contains("/" + prefix))
+          .map(line -> Path.of(line.substring(line.indexOf('/'))))
+          .filter(path -> path.getFileName().toString().startsWith(prefix))
+          .distinct()
+          .toList();
+    }
   }
 
   private static Optional<String> field(Path file, String name) {

@@ -37,7 +37,9 @@ public final class Model implements AutoCloseable {
     GgufFile file = GgufFile.open(path);
     Arena arena = Arena.ofShared();
     try {
-      return new Model(file, kernels, arena);
+      Model model = new Model(file, kernels, arena);
+      file.checkUnchanged();
+      return model;
     } catch (RuntimeException | Error e) {
       arena.close();
       file.close();

@@ -8,7 +8,6 @@ import io.steelyard.models.architecture.Architecture;
 import io.steelyard.models.architecture.Architecture.LayerObserver;
 import io.steelyard.models.architecture.Config;
 import io.steelyard.models.cache.KeyValueCache;
-import io.steelyard.models.sampling.Sampler;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -41,18 +40,6 @@ public final class Session implements AutoCloseable {
      * @param row float32 values, only valid during the call
      */
     void row(MemorySegment row) throws E;
-  }
-
-  /** Told of each token as it is generated. */
-  @FunctionalInterface
-  public interface TokenObserver {
-    /**
-     * Takes a token.
-     *
-     * @param logits that it was chosen from, only valid during the call
-     * @return whether to go on
-     */
-    boolean token(int id, MemorySegment logits);
   }
 
   Session(Architecture architecture, Kernels kernels, int capacity, DataType kvType) {
@@ -178,24 +165,6 @@ public final class Session implements AutoCloseable {
           "%d tokens are more than the %d of one pass; give fewer".formatted(ids.length, batch));
     }
     pass.forward(cache, ids, 0, ids.length, observer);
-  }
-
-  /**
-   * Generates tokens one by one.
-   *
-   * @param input the token that follows what the cache holds
-   * @param tokens how many to generate at most
-   * @param observer told of each; may end the generation
-   */
-  public void decode(int input, int tokens, Sampler sampler, TokenObserver observer) {
-    int id = input;
-    for (int i = 0; i < tokens; i++) {
-      MemorySegment row = step(id);
-      id = sampler.next(row);
-      if (!observer.token(id, row)) {
-        return;
-      }
-    }
   }
 
   private void check(int[] ids, int from, int to) {

@@ -6,13 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
-import io.steelyard.models.sampling.Sampler;
-import io.steelyard.models.sampling.Sampling;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,21 +68,6 @@ class SessionTest {
     session.advance(new int[5], 0, 5);
     assertThatThrownBy(() -> session.truncate(6)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> session.truncate(-1)).isInstanceOf(IllegalArgumentException.class);
-  }
-
-  @Test
-  void decodingEndsWhenTheObserverSaysSo() {
-    List<Integer> ids = new ArrayList<>();
-    session.decode(
-        1,
-        10,
-        new Sampler(Sampling.GREEDY),
-        (id, logits) -> {
-          ids.add(id);
-          return ids.size() < 3;
-        });
-    assertThat(ids).hasSize(3);
-    assertThat(session.length()).isEqualTo(3);
   }
 
   @Test

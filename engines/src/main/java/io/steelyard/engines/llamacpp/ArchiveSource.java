@@ -1,6 +1,9 @@
 package io.steelyard.engines.llamacpp;
 
 import io.steelyard.engines.InstallProgress;
+import io.steelyard.models.ExternalTool;
+import io.steelyard.models.Sha256;
+import io.steelyard.models.catalogue.EnvironmentProxy;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -10,10 +13,9 @@ import java.net.URLConnection;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A place to get an archive of llama.cpp's libraries from. */
@@ -31,7 +33,7 @@ sealed interface ArchiveSource {
 
   /** The user's own npm, which knows about registries, proxies and credentials. */
   record Npm(Map<String, String> environment) implements ArchiveSource {
-    private static final long MINUTES = 5;
+    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     @Override
     public String name() {
@@ -41,30 +43,21 @@ sealed interface ArchiveSource {
     @Override
     public Path fetch(Path folder, InstallProgress progress)
         throws IOException, InterruptedException {
-      Path npm = find().orElseThrow(() -> new IOException("npm is not on the PATH"));
+      Path npm =
+          ExternalTool.find("npm", environment)
+              .orElseThrow(() -> new IOException("npm is not on the PATH"));
       progress.report("fetching " + spec() + " through npm", 0, -1);
       Path place = Files.createDirectory(folder.resolve("npm"));
       Path log = folder.resolve("npm.log");
-      ProcessBuilder builder =
-          new ProcessBuilder(npm.toString(), "pack", spec(), "--loglevel=error")
-              .directory(place.toFile())
-              .redirectErrorStream(true)
-              .redirectOutput(log.toFile())
-              .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()));
-      builder.environment().clear();
-      builder.environment().putAll(environment);
-      Process process = builder.start();
-      try {
-        if (!process.waitFor(MINUTES, TimeUnit.MINUTES)) {
-          throw new IOException("npm has not ended within " + MINUTES + " minutes");
-        }
-      } finally {
-        process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly();
-      }
-      if (process.exitValue() != 0) {
-        throw new IOException(
-            "npm pack ended with code %d: %s".formatted(process.exitValue(), reason(log)));
+      int code =
+          ExternalTool.run(
+              List.of(npm.toString(), "pack", spec(), "--loglevel=error"),
+              place,
+              environment,
+              log,
+              LIMIT);
+      if (code != 0) {
+        throw new IOException("npm pack ended with code %d: %s".formatted(code, reason(log)));
       }
       try (Stream<Path> files = Files.list(place)) {
         Path archive =
@@ -72,7 +65,7 @@ sealed interface ArchiveSource {
                 .filter(file -> file.getFileName().toString().endsWith(".tgz"))
                 .findFirst()
                 .orElseThrow(() -> new IOException("npm pack left no archive"));
-        String sha256 = LibraryFiles.sha256(archive);
+        String sha256 = Sha256.of(archive);
         if (!sha256.equals(LlamaCppRelease.TARBALL_SHA256)) {
           throw new IOException(
               "npm delivered another %s: its sha256 is %s instead of %s"
@@ -84,14 +77,6 @@ sealed interface ArchiveSource {
 
     private static String spec() {
       return LlamaCppRelease.PACKAGE + "@" + LlamaCppRelease.PACKAGE_VERSION;
-    }
-
-    private Optional<Path> find() {
-      return Stream.of(environment.getOrDefault("PATH", "").split(":"))
-          .filter(folder -> !folder.isEmpty())
-          .map(folder -> Path.of(folder, "npm"))
-          .filter(file -> Files.isRegularFile(file) && Files.isExecutable(file))
-          .findFirst();
     }
 
     /** The first line that says something. */
@@ -109,8 +94,12 @@ sealed interface ArchiveSource {
     }
   }
 
-  /** A release archive at an address. */
-  record Download(URI address) implements ArchiveSource {
+  /**
+   * An archive at an address.
+   *
+   * @param environment the proxy variables are followed
+   */
+  record Download(URI address, Map<String, String> environment) implements ArchiveSource {
     private static final int TIMEOUT_MILLIS = 30_000;
 
     @Override
@@ -122,7 +111,10 @@ sealed interface ArchiveSource {
     public Path fetch(Path folder, InstallProgress progress) throws IOException {
       String step = "downloading " + address;
       progress.report(step, 0, -1);
-      URLConnection connection = address.toURL().openConnection();
+      URLConnection connection =
+          address
+              .toURL()
+              .openConnection(new EnvironmentProxy(environment).select(address).getFirst());
       connection.setConnectTimeout(TIMEOUT_MILLIS);
       connection.setReadTimeout(TIMEOUT_MILLIS);
       if (connection instanceof HttpURLConnection http && http.getResponseCode() != 200) {

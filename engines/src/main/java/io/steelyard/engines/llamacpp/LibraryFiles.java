@@ -1,14 +1,11 @@
 package io.steelyard.engines.llamacpp;
 
+import io.steelyard.models.Sha256;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -55,7 +52,7 @@ final class LibraryFiles {
     }
     for (Map.Entry<String, LlamaCppRelease.Library> library :
         LlamaCppRelease.LIBRARIES.entrySet()) {
-      String found = sha256(folder.resolve(library.getKey()));
+      String found = Sha256.of(folder.resolve(library.getKey()));
       if (!found.equals(library.getValue().sha256())) {
         throw new IOException(
             "%s in %s is not the one of llama.cpp %s: its sha256 is %s instead of %s"
@@ -68,27 +65,6 @@ final class LibraryFiles {
       }
     }
     writeStamp(stamp, state);
-  }
-
-  /** Checksum of a file in lower-case hexadecimal. */
-  static String sha256(Path file) throws IOException {
-    MessageDigest digest = sha256();
-    try (InputStream in = Files.newInputStream(file)) {
-      byte[] buffer = new byte[1 << 16];
-      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-        digest.update(buffer, 0, n);
-      }
-    }
-    return HexFormat.of().formatHex(digest.digest());
-  }
-
-  /** An empty SHA-256 digest. */
-  static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
   }
 
   private static String state(Path folder) throws IOException {

@@ -1,8 +1,13 @@
 package io.steelyard.engines.llamacpp;
 
+import io.steelyard.engines.BestTokens;
+import io.steelyard.engines.CachedPrefix;
+import io.steelyard.engines.CodeChecksum;
 import io.steelyard.engines.InstalledEngine;
 import io.steelyard.engines.ProcessFacts;
+import io.steelyard.engines.TokenLoop;
 import io.steelyard.engines.llamacpp.LlamaCppOptions.Flash;
+import io.steelyard.lab.worker.Affinity;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.Engine;
@@ -19,25 +24,21 @@ import io.steelyard.lab.worker.PrefillRequest;
 import io.steelyard.lab.worker.RowSink;
 import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.models.sampling.Sampler;
-import io.steelyard.models.sampling.Sampling;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.zip.CRC32;
+import java.util.TreeMap;
 
 /**
  * llama.cpp as an engine of the worker protocol.
  *
- * <p>Every request is checked before it reaches llama.cpp, which ends the process on ids or lengths
- * out of range. Tokens before the timed ones are computed in one go and kept: a second request with
- * the same ones finds the cache exactly as the first did, so that its numbers are the same too.
+ * <p>The worker checks every request before it reaches llama.cpp, which ends the process on ids or
+ * lengths out of range.
  */
 public final class LlamaCppEngine implements Engine {
   /** Rows of logits computed at once: enough to use the threads, few enough to bound memory. */
@@ -65,14 +66,14 @@ public final class LlamaCppEngine implements Engine {
     LlamaCppLibrary.link();
   }
 
-  /** A loaded model; {@code prefix} is what the cache holds from one go. */
+  /** A loaded model. */
   private static final class Session {
     final LlamaCppLibrary library;
     final LlamaCppOptions options;
     final LlamaModel model;
     final LlamaContext context;
     final int vocabulary;
-    int[] prefix = new int[0];
+    final CachedPrefix prefix = new CachedPrefix();
     Map<String, Long> bytes = Map.of();
 
     Session(
@@ -93,7 +94,7 @@ public final class LlamaCppEngine implements Engine {
     String variant =
         library
             .map(LoadedLibrary::variant)
-            .orElseGet(() -> ProcessorVariant.best(SystemFacts.processorFlags()));
+            .orElseGet(() -> ProcessorVariant.best(ProcessFacts.processorFlags()));
     return new EngineInfo(
         LlamaCppProvider.NAME,
         LlamaCppRelease.VERSION,
@@ -102,7 +103,10 @@ public final class LlamaCppEngine implements Engine {
         PRECISIONS,
         List.of("forward"),
         true,
-        AdapterBuild.checksum(variant));
+        CodeChecksum.of(
+            variant + new TreeMap<>(LlamaCppRelease.LIBRARIES),
+            LlamaCppEngine.class,
+            Sampler.class));
   }
 
   @Override
@@ -150,7 +154,6 @@ public final class LlamaCppEngine implements Engine {
   @Override
   public void logits(int[] ids, RowSink out) throws EngineException, IOException {
     Session s = session();
-    check(s, ids, ids.length);
     reset();
     int chunk = Math.min(LOGIT_ROWS, s.context.batchLimit());
     try {
@@ -170,75 +173,33 @@ public final class LlamaCppEngine implements Engine {
   public PrefillReport prefill(PrefillRequest request) throws EngineException {
     Session s = session();
     int[] ids = request.ids();
-    check(s, ids, ids.length);
-    if (request.depth() < 0 || request.depth() >= ids.length) {
-      throw bad(
-          "the depth must leave something to time: 0 to %d for %d ids, not %d"
-              .formatted(ids.length - 1, ids.length, request.depth()));
-    }
     prepare(s, ids, request.depth());
     long start = System.nanoTime();
     MemorySegment logits = s.context.appendForLast(ids, request.depth(), ids.length);
     long nanos = System.nanoTime() - start;
-    return new PrefillReport(nanos, checked(Sampler.argmax(logits), logits));
+    return new PrefillReport(nanos, TokenLoop.best(logits));
   }
 
   @Override
   public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
     Session s = session();
-    int[] prompt = request.ids();
-    if (request.tokens() < 1) {
-      throw bad("the number of tokens to generate must be at least 1, not " + request.tokens());
-    }
-    check(s, prompt, (long) prompt.length - 1 + request.tokens());
-    Sampler sampler = new Sampler(sampling(request.sampling()));
-    prepare(s, prompt, prompt.length - 1);
-    int[] ids = new int[request.tokens()];
-    long[] nanos = new long[request.tokens()];
-    float[] margins = new float[request.margins() ? request.tokens() : 0];
-    int input = prompt[prompt.length - 1];
-    int count = 0;
-    long start = System.nanoTime();
-    while (count < ids.length) {
-      MemorySegment logits = s.context.append(input);
-      input = checked(sampler.next(logits), logits);
-      nanos[count] = System.nanoTime() - start;
-      ids[count] = input;
-      if (request.margins()) {
-        margins[count] = Sampler.margin(logits);
-      }
-      count++;
-      if (request.stream()) {
-        listener.token(input);
-      }
-      if (request.stop().contains(input)) {
-        break;
-      }
-    }
-    return new DecodeReport(
-        Arrays.copyOf(ids, count),
-        Arrays.copyOf(nanos, count),
-        Arrays.copyOf(margins, request.margins() ? count : 0));
+    TokenLoop loop = new TokenLoop(request, listener);
+    prepare(s, request.ids(), request.ids().length - 1);
+    return loop.run(s.context::append);
   }
 
   @Override
   public ForwardReport forward(ForwardRequest request) throws EngineException {
     Session s = session();
     int[][] ids = request.ids();
-    if (ids.length < 1 || ids.length > MOST_SEQUENCES) {
+    if (ids.length > MOST_SEQUENCES) {
       throw bad(
-          "a forward pass takes 1 to %d sequences, not %d".formatted(MOST_SEQUENCES, ids.length));
-    }
-    for (int[] sequence : ids) {
-      if (sequence.length != ids[0].length) {
-        throw bad("the sequences of a forward pass must be equally long");
-      }
-      check(s, sequence, sequence.length);
+          "a forward pass takes at most %d sequences, not %d"
+              .formatted(MOST_SEQUENCES, ids.length));
     }
     long tokens = (long) ids.length * (ids[0].length + 256);
     checkMemory(tokens, s.model.cacheBytesPerToken(s.options.kv()));
-    CRC32 checksum = new CRC32();
-    byte[] best = new byte[Integer.BYTES];
+    BestTokens best = new BestTokens();
     try (LlamaContext context =
         new LlamaContext(
             s.library,
@@ -247,17 +208,8 @@ public final class LlamaCppEngine implements Engine {
             ids[0].length,
             ids.length,
             s.options.ubatch())) {
-      long nanos =
-          context.forward(
-              ids,
-              row -> {
-                int id = checked(Sampler.argmax(row), row);
-                for (int i = 0; i < best.length; i++) {
-                  best[i] = (byte) (id >>> (8 * i));
-                }
-                checksum.update(best);
-              });
-      return new ForwardReport(nanos, checksum.getValue());
+      long nanos = context.forward(ids, best::add);
+      return new ForwardReport(nanos, best.checksum());
     }
   }
 
@@ -270,7 +222,7 @@ public final class LlamaCppEngine implements Engine {
   public void reset() throws EngineException {
     Session s = session();
     s.context.clear();
-    s.prefix = new int[0];
+    s.prefix.clear();
   }
 
   @Override
@@ -278,52 +230,20 @@ public final class LlamaCppEngine implements Engine {
     unload();
   }
 
-  /** Makes the cache hold exactly the first {@code length} ids, computed in one go. */
+  /** Makes the cache hold exactly the first {@code length} ids. */
   private static void prepare(Session s, int[] ids, int length) throws EngineException {
-    boolean same = Arrays.equals(s.prefix, 0, s.prefix.length, ids, 0, length);
-    if (same && length > 0 && s.context.rewind(length)) {
-      return;
+    int pass =
+        s.context.batchLimit() % s.options.ubatch() == 0
+            ? s.options.ubatch()
+            : s.context.batchLimit();
+    int kept = s.prefix.reusable(ids, length, pass);
+    s.prefix.clear();
+    if (kept == 0 || !s.context.rewind(kept)) {
+      kept = 0;
+      s.context.clear();
     }
-    s.prefix = new int[0];
-    s.context.clear();
-    s.context.append(ids, 0, length);
-    s.prefix = Arrays.copyOf(ids, length);
-  }
-
-  private static void check(Session s, int[] ids, long positions) throws EngineException {
-    if (ids.length < 1) {
-      throw bad("there must be at least one id");
-    }
-    if (positions > s.options.context()) {
-      throw bad(
-          "%d positions don't fit into the context of %d; load the model with a longer --context"
-              .formatted(positions, s.options.context()));
-    }
-    for (int i = 0; i < ids.length; i++) {
-      if (ids[i] < 0 || ids[i] >= s.vocabulary) {
-        throw bad(
-            "id %d at place %d is outside the vocabulary of %d".formatted(ids[i], i, s.vocabulary));
-      }
-    }
-  }
-
-  /** A chosen id, unless the logits gave nothing to choose by. */
-  private static int checked(int id, MemorySegment logits) throws EngineException {
-    if (!Float.isFinite(logits.getAtIndex(ValueLayout.JAVA_FLOAT, id))) {
-      throw new EngineException(
-          Kind.FAILED,
-          "llama.cpp computed logits that are no numbers; the model file may be damaged");
-    }
-    return id;
-  }
-
-  private static Sampling sampling(DecodeRequest.Sampling asked) throws EngineException {
-    try {
-      return new Sampling(
-          asked.temperature(), asked.topK(), asked.topP(), asked.minP(), asked.seed());
-    } catch (IllegalArgumentException e) {
-      throw bad(e.getMessage());
-    }
+    s.context.append(ids, kept, length);
+    s.prefix.set(ids, length);
   }
 
   /** Refuses a cache that can't fit: the kernel would kill the process that fills it. */
@@ -349,7 +269,7 @@ public final class LlamaCppEngine implements Engine {
         s.options.kv().label(),
         weights.activations(),
         s.context.threads(),
-        ProcessFacts.affinity(),
+        Affinity.current(),
         s.context.batchLimit(),
         s.context.capacity(),
         flash,

@@ -4,8 +4,9 @@ import io.steelyard.engines.InstallException;
 import io.steelyard.engines.InstallProgress;
 import io.steelyard.engines.InstalledEngine;
 import io.steelyard.models.FileFailure;
+import io.steelyard.models.FileTree;
+import io.steelyard.models.catalogue.CacheDirectory;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.nio.channels.FileChannel;
@@ -16,7 +17,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,12 +45,10 @@ public final class LlamaCppInstaller {
 
   private final Map<String, String> environment;
   private final String platform;
-  private final URI release;
 
-  LlamaCppInstaller(Map<String, String> environment, String platform, URI release) {
+  LlamaCppInstaller(Map<String, String> environment, String platform) {
     this.environment = Map.copyOf(environment);
     this.platform = platform;
-    this.release = release;
   }
 
   /** An installer that follows this process's environment. */
@@ -61,9 +59,7 @@ public final class LlamaCppInstaller {
   /** An installer that follows these environment variables. */
   public static LlamaCppInstaller of(Map<String, String> environment) {
     return new LlamaCppInstaller(
-        environment,
-        System.getProperty("os.name") + " " + System.getProperty("os.arch"),
-        LlamaCppRelease.RELEASE_ARCHIVE);
+        environment, System.getProperty("os.name") + " " + System.getProperty("os.arch"));
   }
 
   /** Whether the libraries are there and right, and if not, what to do. */
@@ -144,7 +140,7 @@ public final class LlamaCppInstaller {
       }
       Files.move(libraries, folder, StandardCopyOption.ATOMIC_MOVE);
     } finally {
-      delete(scratch);
+      FileTree.delete(scratch);
     }
     InstalledEngine installed = status();
     if (installed.directory().isEmpty()) {
@@ -171,8 +167,9 @@ public final class LlamaCppInstaller {
       }
     }
     throw new InstallException(
-        ("llama.cpp %s could not be installed. %s. Get %s %s from npm on any machine, unpack it, and"
-                + " pass --llamacpp-home FOLDER; or go without: --engine steelyard")
+        ("llama.cpp %s could not be installed. %s. Install npm and run it again; or get %s %s"
+                + " from npm on any machine, unpack it, and pass --llamacpp-home FOLDER; or go"
+                + " without: --engine steelyard")
             .formatted(
                 LlamaCppRelease.VERSION,
                 String.join(". ", failures),
@@ -180,29 +177,23 @@ public final class LlamaCppInstaller {
                 LlamaCppRelease.PACKAGE_VERSION));
   }
 
-  private List<ArchiveSource> sources() {
+  /** The archive that the user names, else npm, else npm's registry without npm. */
+  private List<ArchiveSource> sources() throws IOException {
     String mirror = environment.getOrDefault(ARCHIVE, "");
-    if (mirror.isEmpty()) {
-      return List.of(new ArchiveSource.Npm(environment), new ArchiveSource.Download(release));
+    if (!mirror.isEmpty()) {
+      return List.of(new ArchiveSource.Download(URI.create(mirror), environment));
     }
-    return List.of(new ArchiveSource.Download(URI.create(mirror)));
+    List<ArchiveSource> sources = new ArrayList<>(List.of(new ArchiveSource.Npm(environment)));
+    NpmRegistry.tarball(environment)
+        .ifPresent(address -> sources.add(new ArchiveSource.Download(address, environment)));
+    return sources;
   }
 
   private Path folder() {
-    return cache().resolve("engines").resolve("llamacpp").resolve(LlamaCppRelease.PACKAGE_VERSION);
-  }
-
-  private Path cache() {
-    String own = environment.getOrDefault("STEELYARD_CACHE", "");
-    if (!own.isEmpty()) {
-      return Path.of(own).toAbsolutePath();
-    }
-    String xdg = environment.getOrDefault("XDG_CACHE_HOME", "");
-    if (!xdg.isEmpty()) {
-      return Path.of(xdg, "steelyard").toAbsolutePath();
-    }
-    String home = environment.getOrDefault("HOME", System.getProperty("user.home"));
-    return Path.of(home, ".cache", "steelyard").toAbsolutePath();
+    return CacheDirectory.of(environment)
+        .resolve("engines")
+        .resolve("llamacpp")
+        .resolve(LlamaCppRelease.PACKAGE_VERSION);
   }
 
   private Optional<String> unfitPlatform() {
@@ -255,19 +246,9 @@ public final class LlamaCppInstaller {
     try (Stream<Path> files = Files.list(parent)) {
       for (Path file : files.toList()) {
         if (file.getFileName().toString().startsWith(UNFINISHED)) {
-          delete(file);
+          FileTree.delete(file);
         }
       }
-    }
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
     }
   }
 

@@ -28,7 +28,7 @@ import java.util.Objects;
  * defaults.
  *
  * <p>Nothing here validates arguments: llama.cpp ends the process on bad ones, so {@link
- * LlamaSession} must.
+ * LlamaContext}'s caller must.
  *
  * <p>The handles are linked when the class is initialised, before the library is loaded, so that
  * the time of loading it holds none of the JVM's work.

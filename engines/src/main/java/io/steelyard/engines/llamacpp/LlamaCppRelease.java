@@ -1,6 +1,5 @@
 package io.steelyard.engines.llamacpp;
 
-import java.net.URI;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -23,12 +22,6 @@ final class LlamaCppRelease {
 
   /** The largest archive that is downloaded or unpacked, far above the real 11 and 23 MB. */
   static final long MOST_ARCHIVE_BYTES = 512L << 20;
-
-  /** llama.cpp's own release archive, for machines without npm. */
-  static final URI RELEASE_ARCHIVE =
-      URI.create(
-          "https://github.com/ggml-org/llama.cpp/releases/download/v0.5.0/"
-              + "llama-v0.5.0-bin-ubuntu-x64.tar.gz");
 
   /** How the version is told to users. */
   static final String VERSION = LLAMA_CPP + " (npm " + PACKAGE_VERSION + ")";

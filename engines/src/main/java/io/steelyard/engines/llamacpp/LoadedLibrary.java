@@ -1,5 +1,6 @@
 package io.steelyard.engines.llamacpp;
 
+import io.steelyard.engines.ProcessFacts;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.EngineInfo.NativeLibrary;
@@ -78,7 +79,7 @@ record LoadedLibrary(Path directory, LlamaCppLibrary library, String variant, lo
   /** ggml loads every variant to ask how well it fits, and keeps one. */
   private static String chosenVariant() throws IOException {
     List<String> names =
-        SystemFacts.mapped(LlamaCppRelease.VARIANT_PREFIX).stream()
+        ProcessFacts.mapped(LlamaCppRelease.VARIANT_PREFIX).stream()
             .map(path -> path.getFileName().toString())
             .toList();
     if (names.size() != 1 || !LlamaCppRelease.LIBRARIES.containsKey(names.getFirst())) {

@@ -1,9 +1,11 @@
 package io.steelyard.engines.steelyard;
 
+import io.steelyard.engines.CachedPrefix;
 import io.steelyard.engines.ProcessFacts;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.KeyValues;
 import io.steelyard.kernels.Tier;
+import io.steelyard.lab.worker.Affinity;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.LoadReport;
@@ -12,7 +14,6 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.Session;
 import io.steelyard.models.architecture.Config;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -26,8 +27,7 @@ final class LoadedModel implements AutoCloseable {
   private final Session session;
   private final SteelyardOptions options;
 
-  /** Ids that the cache holds from one go; see {@link #prepare}. */
-  private int[] prefix = new int[0];
+  private final CachedPrefix prefix = new CachedPrefix();
 
   private LoadedModel(Kernels kernels, Model model, Session session, SteelyardOptions options) {
     this.kernels = kernels;
@@ -102,24 +102,17 @@ final class LoadedModel implements AutoCloseable {
 
   /** Forgets every cached token. */
   void reset() {
-    prefix = new int[0];
+    prefix.clear();
     session.truncate(0);
   }
 
-  /**
-   * Makes the cache hold exactly the first {@code length} ids, computed in one go. What is there
-   * already is kept only if it was computed in the same way, so that the numbers that follow are
-   * the same too.
-   */
+  /** Makes the cache hold exactly the first {@code length} ids. */
   void prepare(int[] ids, int length) {
-    boolean same = Arrays.equals(prefix, 0, prefix.length, ids, 0, length);
-    if (same && session.length() >= length) {
-      session.truncate(length);
-      return;
-    }
-    reset();
-    session.advance(ids, 0, length);
-    prefix = Arrays.copyOf(ids, length);
+    int kept = prefix.reusable(ids, length, session.batch());
+    prefix.clear();
+    session.truncate(kept);
+    session.advance(ids, kept, length);
+    prefix.set(ids, length);
   }
 
   /** Bytes by part. */
@@ -139,7 +132,7 @@ final class LoadedModel implements AutoCloseable {
         session.kvType().name().toLowerCase(Locale.ROOT),
         "f32",
         kernels.threads(),
-        ProcessFacts.affinity(),
+        Affinity.current(),
         session.batch(),
         session.capacity(),
         // The reference tier computes all of a row's scores; the others tile.

@@ -49,8 +49,15 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
           "steelyard has no option '%s'; it has: %s"
               .formatted(left.keySet().iterator().next(), String.join("; ", DESCRIPTIONS)));
     }
+    Tier chosen = tier.isPresent() ? tier("tier", tier.get()) : defaultTier(environment);
+    if (chosen == Tier.VECTOR && !request.flashAttention()) {
+      throw bad(
+          "its attention is always tiled (flash attention) and can't be switched off; leave out"
+              + " --no-flash and flash=off, or ask only engines that have the choice:"
+              + " --engine llamacpp:flash=off");
+    }
     return new SteelyardOptions(
-        tier.isPresent() ? tier("tier", tier.get()) : defaultTier(environment),
+        chosen,
         threads.isPresent() ? number(threads.get()) : threads(request.threads()),
         context(request.context()),
         kv(kv.orElse(request.kv())));

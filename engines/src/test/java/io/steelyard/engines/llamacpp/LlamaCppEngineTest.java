@@ -15,6 +15,7 @@ import io.steelyard.lab.worker.LoadRequest;
 import io.steelyard.lab.worker.PrefillReport;
 import io.steelyard.lab.worker.PrefillRequest;
 import io.steelyard.lab.worker.TokenListener;
+import io.steelyard.models.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -79,7 +80,7 @@ class LlamaCppEngineTest {
     assertThat(info.engine()).isEqualTo("llamacpp");
     assertThat(info.version()).isEqualTo("v0.5.0 (npm 3.22.1)");
     assertThat(info.hosted()).isTrue();
-    assertThat(info.build()).matches("[0-9a-f]{32}");
+    assertThat(info.build()).matches("[0-9a-f]{64}");
     assertThat(info.libraries())
         .extracting(library -> Path.of(library.path()).getFileName().toString())
         .containsExactly(
@@ -88,7 +89,7 @@ class LlamaCppEngineTest {
             "libllama.v0.5.0.so",
             "libggml-cpu-" + info.backend() + ".so");
     for (EngineInfo.NativeLibrary library : info.libraries()) {
-      assertThat(LibraryFiles.sha256(Path.of(library.path()))).isEqualTo(library.sha256());
+      assertThat(Sha256.of(Path.of(library.path()))).isEqualTo(library.sha256());
     }
   }
 
@@ -242,29 +243,23 @@ class LlamaCppEngineTest {
   }
 
   @Test
-  void refusesWhatLlamaCppWouldDieOf() throws Exception {
+  void keepsWholePassesOfAnEarlierPrompt() throws Exception {
+    engine.load(request(Map.of("batch", "16", "ubatch", "8", "flash", "on", "kv", "f16")));
+    int[] prompt = Arrays.copyOf(ids, 30);
+    float[] alone = margins(prompt);
+    int[] other = prompt.clone();
+    other[20] ^= 1;
+    margins(other);
+    assertThat(margins(prompt)).isEqualTo(alone);
+    margins(Arrays.copyOf(ids, 20));
+    assertThat(margins(prompt)).isEqualTo(alone);
+  }
+
+  @Test
+  void fillsTheContextToItsEnd() throws Exception {
     assertRefused(Kind.BAD_REQUEST, "no model is loaded", () -> logits(ids));
     engine.load(request(Map.of()));
-    assertRefused(Kind.BAD_REQUEST, "at least one id", () -> logits(new int[0]));
-    assertRefused(Kind.BAD_REQUEST, "id 320 at place 1", () -> logits(new int[] {1, 320}));
-    assertRefused(Kind.BAD_REQUEST, "id -1 at place 0", () -> logits(new int[] {-1}));
-    assertRefused(Kind.BAD_REQUEST, "context of 100", () -> logits(new int[101]));
-    assertRefused(
-        Kind.BAD_REQUEST, "0 to 63", () -> engine.prefill(new PrefillRequest(ids, ids.length)));
-    assertRefused(
-        Kind.BAD_REQUEST,
-        "context of 100",
-        () -> engine.decode(DecodeRequest.greedy(ids, 38, false), TokenListener.NONE));
-    assertRefused(
-        Kind.BAD_REQUEST,
-        "at least 1",
-        () -> engine.decode(DecodeRequest.greedy(ids, 0, false), TokenListener.NONE));
-    assertRefused(
-        Kind.BAD_REQUEST,
-        "equally long",
-        () -> engine.forward(new ForwardRequest(new int[][] {{1, 2}, {3}})));
     assertThat(engine.decode(DecodeRequest.greedy(ids, 37, false), TokenListener.NONE).ids())
-        .as("still alive, and the context can be filled to its end")
         .hasSize(37);
   }
 

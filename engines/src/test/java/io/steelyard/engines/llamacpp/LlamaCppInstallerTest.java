@@ -14,7 +14,6 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -41,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LlamaCppInstallerTest {
   private static final String LINUX = "Linux amd64";
+  private static final String TARBALL = "/@node-llama-cpp/linux-x64/-/linux-x64-3.22.1.tgz";
 
   private static byte[] archive = new byte[0];
 
@@ -54,6 +54,7 @@ class LlamaCppInstallerTest {
   void makeEnvironment() {
     environment.put("STEELYARD_CACHE", folder.resolve("cache").toString());
     environment.put("PATH", "");
+    environment.put("npm_config_userconfig", folder.resolve("npmrc").toString());
   }
 
   @AfterEach
@@ -100,14 +101,49 @@ class LlamaCppInstallerTest {
   }
 
   @Test
-  void namesEverySourceThatFailedAndTheWayOn() {
+  void namesWhatFailedAndTheWaysOn() {
     assertThatThrownBy(() -> installer().install(InstallProgress.NONE))
         .isInstanceOf(InstallException.class)
-        .hasMessageContaining("npm: npm is not on the PATH")
-        .hasMessageContaining("http://127.0.0.1:")
-        .hasMessageContaining("Connection refused")
-        .hasMessageContaining("--llamacpp-home FOLDER");
+        .hasMessageContaining("npm: npm is not on the PATH. Install npm")
+        .hasMessageContaining("--llamacpp-home FOLDER")
+        .hasMessageContaining("--engine steelyard");
     assertNothingLeft();
+  }
+
+  @Test
+  void fetchesFromTheUsersRegistryWithoutNpm() throws Exception {
+    serve(archive());
+    environment.remove(LlamaCppInstaller.ARCHIVE);
+    environment.put("npm_config_registry", address("/registry/"));
+    assertThat(installer().install(InstallProgress.NONE).directory()).isPresent();
+    assertThat(downloads).hasValue(1);
+  }
+
+  @Test
+  void goesThroughTheProxyOfTheEnvironment() throws Exception {
+    serve(archive());
+    environment.put(LlamaCppInstaller.ARCHIVE, "http://registry.invalid" + TARBALL);
+    environment.put("http_proxy", address(""));
+    assertThat(installer().install(InstallProgress.NONE).directory()).isPresent();
+  }
+
+  @Test
+  void findsTheRegistryWhereNpmWouldLook() throws Exception {
+    assertThat(NpmRegistry.tarball(environment)).isEmpty();
+    Path file = folder.resolve("npmrc");
+    Files.writeString(file, "# mine\nregistry = \"http://all.invalid/npm/\"\nca=null\n");
+    assertThat(NpmRegistry.tarball(environment))
+        .contains(URI.create("http://all.invalid/npm" + TARBALL));
+    environment.put("NPM_CONFIG_REGISTRY", "http://variable.invalid");
+    assertThat(NpmRegistry.tarball(environment))
+        .contains(URI.create("http://variable.invalid" + TARBALL));
+    Files.writeString(file, "@node-llama-cpp:registry=http://scope.invalid");
+    assertThat(NpmRegistry.tarball(environment))
+        .contains(URI.create("http://scope.invalid" + TARBALL));
+    Files.writeString(file, "@node-llama-cpp:registry=http://not an address");
+    assertThatThrownBy(() -> installer().install(InstallProgress.NONE))
+        .isInstanceOf(InstallException.class)
+        .hasMessageContaining("npm's registry is no address: http://not an address");
   }
 
   @Test
@@ -233,7 +269,7 @@ class LlamaCppInstallerTest {
 
   @Test
   void refusesOtherPlatforms() {
-    LlamaCppInstaller mac = new LlamaCppInstaller(environment, "Mac OS X aarch64", nowhere());
+    LlamaCppInstaller mac = new LlamaCppInstaller(environment, "Mac OS X aarch64");
     assertThat(mac.status().message())
         .contains("built for Linux on x86-64 and this is Mac OS X aarch64")
         .contains("--engine steelyard");
@@ -278,16 +314,7 @@ class LlamaCppInstallerTest {
   }
 
   private LlamaCppInstaller installer() {
-    return new LlamaCppInstaller(environment, LINUX, nowhere());
-  }
-
-  /** An address where nobody listens. */
-  private static URI nowhere() {
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return URI.create("http://127.0.0.1:" + socket.getLocalPort() + "/llama.tar.gz");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return new LlamaCppInstaller(environment, LINUX);
   }
 
   private void assertRefused(byte[] archive, String reason) throws IOException {
@@ -322,8 +349,9 @@ class LlamaCppInstallerTest {
   private void serve(byte[] archive) throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.createContext(
-        "/llama.tar.gz",
+        "/",
         exchange -> {
+          assertThat(exchange.getRequestURI().getPath()).endsWith(".tgz");
           downloads.incrementAndGet();
           exchange.sendResponseHeaders(200, archive.length);
           try (OutputStream body = exchange.getResponseBody()) {
@@ -331,7 +359,7 @@ class LlamaCppInstallerTest {
           }
         });
     server.start();
-    environment.put(LlamaCppInstaller.ARCHIVE, address("/llama.tar.gz"));
+    environment.put(LlamaCppInstaller.ARCHIVE, address(TARBALL));
   }
 
   private String address(String path) {

@@ -170,6 +170,23 @@ class SteelyardEngineTest {
   }
 
   @Test
+  void laterPromptsThatBeginAlikeGiveTheSameNumbers() throws EngineException {
+    load(Map.of("kv", "f16"));
+    int[] prompt = Arrays.copyOf(PROMPT, PROMPT.length);
+    float[] alone = margins(prompt);
+    int[] other = prompt.clone();
+    other[5] = 1;
+    assertThat(margins(other)).isNotEqualTo(alone);
+    assertThat(margins(prompt)).isEqualTo(alone);
+    engine.prefill(new PrefillRequest(prompt, 3));
+    assertThat(margins(prompt)).isEqualTo(alone);
+  }
+
+  private float[] margins(int[] prompt) throws EngineException {
+    return engine.decode(DecodeRequest.greedy(prompt, 8, true), TokenListener.NONE).margins();
+  }
+
+  @Test
   void streamsTokensAndStopsAtAStopToken() throws EngineException {
     load(Map.of());
     List<Integer> streamed = new ArrayList<>();
@@ -253,28 +270,17 @@ class SteelyardEngineTest {
         Kind.BAD_REQUEST,
         "use a shorter --context",
         () -> engine.load(new LoadRequest(model, 1, Integer.MAX_VALUE, "f32", true, Map.of())));
+    assertRefused(
+        Kind.BAD_REQUEST,
+        "can't be switched off",
+        () -> engine.load(new LoadRequest(model, 1, 10, "f32", false, Map.of())));
+    engine.load(new LoadRequest(model, 1, 10, "f32", false, Map.of("tier", "reference")));
     Path text = directory.resolve("text.gguf");
     assertRefused(
         Kind.BAD_MODEL,
         text.toString(),
         () -> engine.load(new LoadRequest(text.toString(), 1, 10, "f32", true, Map.of())));
     load(Map.of());
-    assertRefused(
-        Kind.BAD_REQUEST,
-        "101 positions don't fit into the context of 100",
-        () -> engine.logits(new int[101], row -> {}));
-    assertRefused(
-        Kind.BAD_REQUEST,
-        "id 320 at place 1 is outside the vocabulary of 320",
-        () -> engine.logits(new int[] {1, 320}, row -> {}));
-    assertRefused(
-        Kind.BAD_REQUEST,
-        "the depth must leave something to time",
-        () -> engine.prefill(new PrefillRequest(PROMPT, 8)));
-    assertRefused(
-        Kind.BAD_REQUEST,
-        "107 positions don't fit into the context of 100",
-        () -> engine.decode(DecodeRequest.greedy(PROMPT, 100, false), TokenListener.NONE));
     assertRefused(
         Kind.BAD_REQUEST,
         "temperature -1.0",

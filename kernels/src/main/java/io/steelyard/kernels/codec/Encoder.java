@@ -4,8 +4,6 @@ import io.steelyard.kernels.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.util.EnumSet;
-import java.util.Set;
 
 /**
  * Turns floats into the bytes of a {@link DataType}. Rounding is that of ggml's reference
@@ -19,20 +17,13 @@ public final class Encoder {
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final Set<DataType> TYPES =
-      EnumSet.of(DataType.F32, DataType.F16, DataType.BF16, DataType.Q8_0, DataType.Q4_0);
 
   private Encoder() {}
-
-  /** Whether {@link #encode} knows the type. */
-  public static boolean supports(DataType type) {
-    return TYPES.contains(type);
-  }
 
   /**
    * Encodes a run of values.
    *
-   * @param type one that {@link #supports}
+   * @param type F32, F16, BF16, Q8_0 or Q4_0
    * @param values source
    * @param from first value
    * @param count number of values, a multiple of the type's block size
@@ -67,7 +58,7 @@ public final class Encoder {
         }
       }
       case Q4_1, Q4_K, Q5_K, Q6_K ->
-          throw new IllegalArgumentException(type + " can't be written; types that can: " + TYPES);
+          throw new IllegalArgumentException(type + " can't be written; types that can: F32, F16, BF16, Q8_0, Q4_0");
     }
   }
 

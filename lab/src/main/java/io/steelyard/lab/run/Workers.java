@@ -104,10 +104,11 @@ public final class Workers {
     own.keySet().removeIf(key -> key.startsWith(ENVIRONMENT));
     String threads = own.remove("threads");
     String context = own.remove("context");
-    String kv = own.remove("kv");
-    // Anything but on and off is the engine's own to understand or to refuse.
-    boolean switched = "on".equals(own.get("flash")) || "off".equals(own.get("flash"));
-    String flash = switched ? own.remove("flash") : null;
+    // Values that the settings can't have are the engine's own to understand or to refuse.
+    String kv =
+        List.of("f16", "f32").contains(own.getOrDefault("kv", "")) ? own.remove("kv") : null;
+    String flash =
+        List.of("on", "off").contains(own.getOrDefault("flash", "")) ? own.remove("flash") : null;
     return new LoadRequest(
         model.file(),
         threads == null ? settings.threads() : number("threads", threads),

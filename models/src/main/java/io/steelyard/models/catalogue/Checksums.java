@@ -2,17 +2,14 @@ package io.steelyard.models.catalogue;
 
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
-import io.steelyard.models.ProgressListener;
+import io.steelyard.models.Sha256;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 
 /**
  * SHA-256 of model files. A file's checksum is remembered together with its size, time of change
@@ -20,8 +17,6 @@ import java.util.HexFormat;
  * of megabytes to know that they are still the same.
  */
 final class Checksums {
-  private static final int BUFFER = 1 << 20;
-
   private final Path directory;
 
   Checksums(Path directory) {
@@ -43,7 +38,7 @@ final class Checksums {
           return lines[1];
         }
       }
-      String sum = compute(file, listener.begin("checking " + file.getFileName()));
+      String sum = Sha256.of(file, listener.begin("checking " + file.getFileName()));
       // A file that changes meanwhile mustn't be remembered under its new state.
       if (state.equals(state(file))) {
         write(record, state, sum, file);
@@ -63,33 +58,6 @@ final class Checksums {
     }
   }
 
-  static MessageDigest digest() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
-  }
-
-  static String hex(MessageDigest digest) {
-    return HexFormat.of().formatHex(digest.digest());
-  }
-
-  private static String compute(Path file, ProgressListener listener) throws IOException {
-    MessageDigest digest = digest();
-    long size = Files.size(file);
-    byte[] buffer = new byte[BUFFER];
-    long done = 0;
-    try (InputStream in = Files.newInputStream(file)) {
-      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-        digest.update(buffer, 0, n);
-        done += n;
-        listener.progress(done, size);
-      }
-    }
-    return hex(digest);
-  }
-
   private static String state(Path file) throws IOException {
     BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
     return "%d %s %s"
@@ -97,9 +65,9 @@ final class Checksums {
   }
 
   private Path record(Path file) {
-    MessageDigest digest = digest();
+    MessageDigest digest = Sha256.digest();
     digest.update(file.toAbsolutePath().normalize().toString().getBytes(StandardCharsets.UTF_8));
-    return directory.resolve(hex(digest).substring(0, 32));
+    return directory.resolve(Sha256.hex(digest).substring(0, 32));
   }
 
   private void write(Path record, String state, String sum, Path file) {

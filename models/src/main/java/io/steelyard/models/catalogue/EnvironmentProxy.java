@@ -14,10 +14,11 @@ import java.util.Map;
  * The proxy that {@code HTTPS_PROXY}, {@code HTTP_PROXY} and {@code NO_PROXY} name, in either case,
  * as curl and pip read them; Java itself looks at system properties alone.
  */
-final class EnvironmentProxy extends ProxySelector {
+public final class EnvironmentProxy extends ProxySelector {
   private final Map<String, String> environment;
 
-  EnvironmentProxy(Map<String, String> environment) {
+  /** Reads these environment variables. */
+  public EnvironmentProxy(Map<String, String> environment) {
     this.environment = environment;
   }
 

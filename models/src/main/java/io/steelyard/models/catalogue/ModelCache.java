@@ -27,20 +27,7 @@ final class ModelCache {
   private final Path directory;
 
   ModelCache(Map<String, String> environment) {
-    this.directory = directory(environment).toAbsolutePath();
-  }
-
-  private static Path directory(Map<String, String> environment) {
-    String own = environment.getOrDefault("STEELYARD_CACHE", "");
-    if (!own.isEmpty()) {
-      return Path.of(own);
-    }
-    String common = environment.getOrDefault("XDG_CACHE_HOME", "");
-    if (!common.isEmpty()) {
-      return Path.of(common, "steelyard");
-    }
-    String home = environment.getOrDefault("HOME", System.getProperty("user.home"));
-    return Path.of(home, ".cache", "steelyard");
+    this.directory = CacheDirectory.of(environment);
   }
 
   Path directory() {

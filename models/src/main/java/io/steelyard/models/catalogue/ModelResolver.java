@@ -209,7 +209,8 @@ public final class ModelResolver {
           gguf.metadata().has(Synth.WEIGHTS_KEY)
               && gguf.metadata().string(Synth.WEIGHTS_KEY).equals(Synth.RANDOM);
     }
-    return new ResolvedModel(name, file, checksums.of(file, listener), "local file", random);
+    return new ResolvedModel(
+        name, file.toAbsolutePath(), checksums.of(file, listener), "local file", random);
   }
 
   private List<ModelListing> madeModels() {

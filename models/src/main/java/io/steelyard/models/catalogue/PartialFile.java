@@ -3,6 +3,7 @@ package io.steelyard.models.catalogue;
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
+import io.steelyard.models.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -25,7 +26,7 @@ final class PartialFile implements AutoCloseable {
   private final long wantedBytes;
   private final String wantedSum;
   private final FileChannel channel;
-  private MessageDigest digest = Checksums.digest();
+  private MessageDigest digest = Sha256.digest();
   private long size;
 
   /**
@@ -94,7 +95,7 @@ final class PartialFile implements AutoCloseable {
     } catch (IOException e) {
       throw unwritable(e);
     }
-    digest = Checksums.digest();
+    digest = Sha256.digest();
     size = 0;
   }
 
@@ -135,7 +136,7 @@ final class PartialFile implements AutoCloseable {
 
   /** Whether the file is complete and the one that was asked for; if not, it is thrown away. */
   Verification verify() {
-    String sum = Checksums.hex(digest);
+    String sum = Sha256.hex(digest);
     if (sum.equals(wantedSum)) {
       return new Verification(true, sum);
     }

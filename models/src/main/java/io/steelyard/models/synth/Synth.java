@@ -99,11 +99,6 @@ public final class Synth {
     return SHAPES;
   }
 
-  /** The types that matrices can have. */
-  public static List<DataType> types() {
-    return TYPES;
-  }
-
   /**
    * A shape by its name.
    *

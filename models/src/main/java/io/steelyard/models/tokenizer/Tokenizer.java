@@ -182,7 +182,7 @@ public final class Tokenizer {
         dropsFirstSpace
             && ids.length > 0
             && type(ids[0]) == TokenType.NORMAL
-            && text.charAt(0) == ' ';
+            && text.indexOf(" ") == 0;
     return prefixed ? text.substring(1) : text.toString();
   }
 

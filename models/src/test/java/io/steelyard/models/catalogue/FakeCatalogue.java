@@ -1,5 +1,6 @@
 package io.steelyard.models.catalogue;
 
+import io.steelyard.models.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
@@ -21,8 +22,8 @@ final class FakeCatalogue {
   }
 
   static String sum(byte[] bytes) {
-    MessageDigest digest = Checksums.digest();
+    MessageDigest digest = Sha256.digest();
     digest.update(bytes);
-    return Checksums.hex(digest);
+    return Sha256.hex(digest);
   }
 }

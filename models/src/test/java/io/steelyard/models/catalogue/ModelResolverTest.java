@@ -289,8 +289,9 @@ class ModelResolverTest {
         .write(file, ProgressListener.NONE);
 
     ResolvedModel resolved = resolver().resolve(file.toString(), notes);
-    resolver().resolve(file.toString(), notes);
+    Path relative = Path.of("").toAbsolutePath().relativize(file);
 
+    assertThat(resolver().resolve(relative.toString(), notes).file().normalize()).isEqualTo(file);
     assertThat(resolved.file()).isEqualTo(file);
     assertThat(resolved.source()).isEqualTo("local file");
     assertThat(resolved.random()).isFalse();

@@ -186,6 +186,13 @@ class TokenizerTest {
   }
 
   @Test
+  void decodesAPieceWithoutText() {
+    Map<String, Object> values = sentencePiece("▁", "");
+    int id = ((List<?>) values.get("tokenizer.ggml.tokens")).indexOf("");
+    assertThat(of(values).decode(new int[] {id})).isEmpty();
+  }
+
+  @Test
   void phi3SwallowsSpaceAfterItsSpecialTokens() {
     Map<String, Object> values = sentencePiece("▁", "a");
     values.put("general.name", "Phi-3-mini");

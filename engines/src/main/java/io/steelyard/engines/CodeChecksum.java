@@ -1,15 +1,15 @@
-package io.steelyard.engines.steelyard;
+package io.steelyard.engines;
 
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
+import io.steelyard.models.Sha256;
 import java.io.IOException;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.CodeSource;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -18,17 +18,19 @@ import java.util.stream.Stream;
  * A checksum over the code that computes results: the archives, or folders of class files, that
  * given classes come from.
  */
-final class CodeChecksum {
+public final class CodeChecksum {
   private CodeChecksum() {}
 
   /**
    * SHA-256 in lower-case hexadecimal.
    *
+   * @param facts whatever else decides the results, in any form
    * @param classes one of each archive or folder
    */
-  static String of(Class<?>... classes) throws EngineException {
+  public static String of(String facts, Class<?>... classes) throws EngineException {
     try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      MessageDigest digest = Sha256.digest();
+      digest.update(facts.getBytes(StandardCharsets.UTF_8));
       TreeSet<Path> places = new TreeSet<>();
       for (Class<?> each : classes) {
         CodeSource source = each.getProtectionDomain().getCodeSource();
@@ -37,10 +39,10 @@ final class CodeChecksum {
       for (Path place : places) {
         add(place, digest);
       }
-      return HexFormat.of().formatHex(digest.digest());
-    } catch (IOException | URISyntaxException | NoSuchAlgorithmException e) {
+      return Sha256.hex(digest);
+    } catch (IOException | URISyntaxException e) {
       throw new EngineException(
-          Kind.FAILED, "steelyard can't read its own code to identify itself: " + e, e);
+          Kind.FAILED, "Steelyard can't read its own code to identify itself: " + e, e);
     }
   }
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /** JSON as Python's {@code json.dumps} writes it, to the blank. */
-final class Json {
+final class PythonJson {
   private static final int DEEPEST = 100;
 
   private final StringBuilder out = new StringBuilder();
@@ -18,7 +18,7 @@ final class Json {
   private final String comma;
   private final String colon;
 
-  private Json(Value.Given given) {
+  private PythonJson(Value.Given given) {
     ascii = given.flag(0, "ensure_ascii", false);
     Object step = given.at(1, "indent", None.NONE);
     indented = step != None.NONE;
@@ -36,7 +36,7 @@ final class Json {
 
   /** Writes a value with the arguments of the {@code tojson} filter. */
   static String write(Object value, Value.Given given) {
-    Json json = new Json(given);
+    PythonJson json = new PythonJson(given);
     json.value(value, 0);
     return json.out.toString();
   }
