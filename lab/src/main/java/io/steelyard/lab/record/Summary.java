@@ -48,7 +48,7 @@ public record Summary(
    * @param forks forks behind the figures
    * @param trials trials behind the figures
    * @param state {@code steady}, {@code no steady state} or {@code failed}
-   * @param disturbed attempts at a block that found the machine disturbed
+   * @param disturbed blocks of the run that were measured again because the machine was disturbed
    */
   public record Cell(
       String label,

@@ -293,8 +293,7 @@ public final class BlockLoop {
   }
 
   private boolean budgetSpent() {
-    double blocks =
-        starts().stream().map(s -> List.of(s.block(), s.attempt())).distinct().count();
+    double blocks = starts().stream().map(s -> List.of(s.block(), s.attempt())).distinct().count();
     double each = blocks == 0 ? 0 : spentSeconds() / blocks;
     // A block that would end well past the budget is not begun.
     return spentSeconds() + each / 2 > study.design().budgetSeconds();

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * A journal read back as blocks. Of a block that was measured more than once, the first undisturbed
@@ -27,6 +28,7 @@ public final class Blocks {
   public record Block(int number, boolean disturbed, Map<String, ForkRecord> forks) {}
 
   private final List<Block> blocks = new ArrayList<>();
+  private final Map<String, List<Entry.ForkEnd>> ends = new HashMap<>();
   private int repeated;
 
   private Blocks() {}
@@ -36,6 +38,9 @@ public final class Blocks {
     Blocks blocks = new Blocks();
     NavigableMap<Integer, NavigableMap<Integer, List<Entry>>> attempts = new TreeMap<>();
     for (Entry entry : entries) {
+      if (entry instanceof Entry.ForkEnd end) {
+        blocks.ends.computeIfAbsent(end.cell(), c -> new ArrayList<>()).add(end);
+      }
       attempts
           .computeIfAbsent(entry.block(), b -> new TreeMap<>())
           .computeIfAbsent(entry.attempt(), a -> new ArrayList<>())
@@ -48,21 +53,22 @@ public final class Blocks {
   private void add(int number, NavigableMap<Integer, List<Entry>> attempts) {
     List<Entry> chosen = List.of();
     boolean disturbed = false;
+    int measured = 0;
     for (List<Entry> attempt : attempts.values()) {
       boolean ended = attempt.stream().anyMatch(Entry.BlockEnd.class::isInstance);
       if (!ended && !chosen.isEmpty()) {
         continue; // a repetition that was cut short replaces nothing
       }
       chosen = attempt;
+      measured++;
       disturbed =
           attempt.stream()
               .anyMatch(e -> e instanceof Entry.BlockEnd end && !end.disturbed().isEmpty());
-      if (disturbed) {
-        repeated++;
-      } else {
+      if (!disturbed) {
         break;
       }
     }
+    repeated += measured > 1 ? 1 : 0;
     blocks.add(new Block(number, disturbed, forks(chosen)));
   }
 
@@ -96,9 +102,19 @@ public final class Blocks {
     return List.copyOf(blocks);
   }
 
-  /** How many attempts were found disturbed. */
+  /** How many blocks were disturbed and measured again; the second attempt may be disturbed too. */
   public int repeated() {
     return repeated;
+  }
+
+  /** The numbers of the blocks that count though the machine was disturbed. */
+  public Set<Integer> disturbed() {
+    return blocks.stream().filter(Block::disturbed).map(Block::number).collect(Collectors.toSet());
+  }
+
+  /** How all processes of a cell ended, also those that were tried again and count for nothing. */
+  public List<Entry.ForkEnd> ends(Cell cell) {
+    return List.copyOf(ends.getOrDefault(cell.id(), List.of()));
   }
 
   /** The sound processes of a cell, by block. */

@@ -11,13 +11,19 @@ import io.steelyard.stats.Intervals;
 import io.steelyard.stats.RequiredForks;
 import io.steelyard.stats.Sample;
 import io.steelyard.stats.Verdict;
+import io.steelyard.stats.WarmUp;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Derives {@code summary.json} from the plan, the parity results and the journal. */
 public final class Summariser {
@@ -113,10 +119,15 @@ public final class Summariser {
     List<String> notes = new ArrayList<>();
     List<String> obstacles = obstacles(label);
     for (Cell cell : List.of(subject, baseline)) {
-      if (!blocks.failures(cell).isEmpty()) {
+      if (blocks.failures(cell).isEmpty()) {
+        noteFailedTries(cell, notes);
+      } else {
         obstacles.add(cell.label() + " failed: " + String.join("; ", blocks.failures(cell)));
       }
     }
+    noteUnsettled(label, own.values(), notes);
+    noteUnsettled(study.baseline(), other.values(), notes);
+    noteDisturbed(own.keySet(), notes);
     Optional<Interval> interval = Optional.empty();
     if (!own.isEmpty()) {
       Sample a = metric.sample(List.copyOf(own.values()));
@@ -150,6 +161,73 @@ public final class Summariser {
         verdict.label(),
         own.size(),
         String.join("; ", obstacles));
+  }
+
+  /** A process that failed and was followed by a good one is no sample, yet it is told. */
+  private void noteFailedTries(Cell cell, List<String> notes) {
+    List<Entry.ForkEnd> ends = blocks.ends(cell);
+    List<Entry.ForkEnd> failed = ends.stream().filter(end -> !end.failure().isEmpty()).toList();
+    if (!failed.isEmpty()) {
+      notes.add(
+          "%s: %d of %d processes failed and were tried again: %s"
+              .formatted(
+                  cell.label(),
+                  failed.size(),
+                  ends.size(),
+                  failed.stream()
+                      .map(Entry.ForkEnd::failure)
+                      .distinct()
+                      .collect(Collectors.joining("; "))));
+    }
+  }
+
+  /** Which classes the processes are of whose warm-up ended at its cap. */
+  private static void noteUnsettled(
+      String label, Collection<ForkRecord> forks, List<String> notes) {
+    Map<WarmUp.Kind, Integer> kinds = new EnumMap<>(WarmUp.Kind.class);
+    forks.stream()
+        .filter(fork -> !fork.end().settled())
+        .forEach(fork -> kinds.merge(warmUpClass(fork), 1, Integer::sum));
+    if (!kinds.isEmpty()) {
+      notes.add(
+          "%s had not settled when its warm-up ended in %d of %d processes (%s)"
+              .formatted(
+                  label,
+                  kinds.values().stream().mapToInt(Integer::intValue).sum(),
+                  forks.size(),
+                  kinds.entrySet().stream()
+                      .map(kind -> kind.getValue() + " " + name(kind.getKey()))
+                      .collect(Collectors.joining(", "))));
+    }
+  }
+
+  /** Of a process's calls from the first warm-up call to the last trial. */
+  private static WarmUp.Kind warmUpClass(ForkRecord fork) {
+    return WarmUp.classify(
+            Stream.of(Entry.Role.WARM_UP, Entry.Role.TRIAL)
+                .flatMap(role -> fork.calls(role).stream())
+                .mapToDouble(Entry.Call::nanos)
+                .toArray())
+        .kind();
+  }
+
+  private static String name(WarmUp.Kind kind) {
+    return switch (kind) {
+      case FLAT -> "flat";
+      case WARM_UP -> "warm-up";
+      case SLOWDOWN -> "slowdown";
+      case NO_STEADY_STATE -> "no steady state";
+    };
+  }
+
+  /** A disturbed block stands where its repetition was disturbed too, or is still to come. */
+  private void noteDisturbed(Set<Integer> numbers, List<String> notes) {
+    long disturbed = blocks.disturbed().stream().filter(numbers::contains).count();
+    if (disturbed > 0) {
+      notes.add(
+          "the machine was disturbed during %d of the %d blocks behind this"
+              .formatted(disturbed, numbers.size()));
+    }
   }
 
   private static void noteVariation(String label, Sample sample, List<String> notes) {

@@ -60,8 +60,7 @@ public final class Workers {
   }
 
   /** The same, with other limits to the coordinator's patience. */
-  WorkerProcess start(
-      String name, String engine, Map<String, String> options, Timeouts timeouts)
+  WorkerProcess start(String name, String engine, Map<String, String> options, Timeouts timeouts)
       throws WorkerException {
     Map<String, String> environment = new HashMap<>();
     options.forEach(

@@ -92,7 +92,8 @@ class BlocksTest {
 
     assertThat(time(blocks.all().getFirst())).isEqualTo(20);
     assertThat(blocks.all().getFirst().disturbed()).isTrue();
-    assertThat(blocks.repeated()).isEqualTo(2);
+    assertThat(blocks.disturbed()).containsExactly(1);
+    assertThat(blocks.repeated()).isEqualTo(1);
   }
 
   @Test
@@ -101,7 +102,7 @@ class BlocksTest {
 
     assertThat(time(blocks.all().getFirst())).isEqualTo(10);
     assertThat(blocks.all().getFirst().disturbed()).isTrue();
-    assertThat(blocks.repeated()).isEqualTo(1);
+    assertThat(blocks.repeated()).isZero();
   }
 
   @Test
@@ -168,6 +169,22 @@ class BlocksTest {
 
     assertThat(blocks.sound(CELL).keySet()).containsExactly(1);
     assertThat(blocks.failures(CELL)).containsExactly("it died", "it did not start");
+  }
+
+  @Test
+  void aProcessThatFailedBeforeAGoodOneIsNoFailureOfTheCellButIsNotForgotten() {
+    Blocks blocks =
+        of(
+            blockStart(1, 1),
+            forkStart(1, 1, ID, 1, false),
+            forkEnd(1, 1, ID, 1, "it died"),
+            forkStart(1, 1, ID, 2, false),
+            forkEnd(1, 1, ID, 2, ""),
+            blockEnd(1, 1, ""));
+
+    assertThat(blocks.sound(CELL)).hasSize(1);
+    assertThat(blocks.failures(CELL)).isEmpty();
+    assertThat(blocks.ends(CELL)).extracting(Entry.ForkEnd::failure).containsExactly("it died", "");
   }
 
   @Test

@@ -150,7 +150,7 @@ class ForkRunnerTest {
             ForkRunner.timeouts(
                     start, Map.of("start", second, "pp512", 5 * second, "tg64", 9 * second))
                 .call())
-        .isEqualTo(Duration.ofSeconds(180));
+        .isEqualTo(Duration.ofMinutes(3));
     assertThat(ForkRunner.timeouts(start, Map.of("start", second))).isEqualTo(Timeouts.DEFAULT);
   }
 

@@ -257,6 +257,57 @@ class SummariserTest {
   }
 
   @Test
+  void processesThatFailedBeforeGoodOnesAreNoted() {
+    journal.add(TestData.forkEnd(2, 1, "engine/pp512", 7, "it died"));
+    journal.add(TestData.forkEnd(3, 1, "engine/pp512", 7, "it died"));
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+
+    assertThat(comparison().verdict()).isEqualTo("faster");
+    assertThat(comparison().note())
+        .isEqualTo("engine: 2 of 5 processes failed and were tried again: it died");
+    assertThat(summary().cells()).extracting(Summary.Cell::state).containsOnly("steady");
+  }
+
+  /** A process that never settled, with calls of these milliseconds before its one trial. */
+  private void unsettled(int block, String cell, long trial, long... warmUp) {
+    journal.add(TestData.forkStart(block, 1, cell, 1, false));
+    for (int i = 0; i < warmUp.length; i++) {
+      journal.add(
+          TestData.call(block, 1, cell, 1, Role.WARM_UP, i, 512, warmUp[i] * MILLION, true));
+    }
+    journal.add(TestData.call(block, 1, cell, 1, Role.TRIAL, 0, 512, trial * MILLION, true));
+    journal.add(new Entry.ForkEnd(block, 1, cell, 1, false, 1, 1, 1, 1, Map.of(), ""));
+  }
+
+  @Test
+  void aCellThatDidNotSettleIsNotedWithTheClassesOfItsProcesses() {
+    for (int block = 1; block <= 3; block++) {
+      trials(block, "base/pp512", 1_000 * MILLION);
+    }
+    unsettled(1, "engine/pp512", 500, 900, 500, 500, 500, 500, 500);
+    unsettled(2, "engine/pp512", 500, 300, 300, 300, 500, 500, 500);
+    unsettled(3, "engine/pp512", 500, 900, 500, 500, 500, 500, 500);
+
+    assertThat(comparison().note())
+        .contains(
+            "engine had not settled when its warm-up ended in 3 of 3 processes (2 warm-up, 1"
+                + " slowdown)")
+        .doesNotContain("base had not settled");
+    assertThat(summary().cells().get(1).state()).isEqualTo("no steady state");
+  }
+
+  @Test
+  void figuresThatRestOnADisturbedBlockSaySo() {
+    blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
+    journal.add(TestData.blockEnd(2, 1, "busy"));
+
+    assertThat(comparison().verdict()).isEqualTo("faster");
+    assertThat(comparison().note())
+        .isEqualTo("the machine was disturbed during 1 of the 3 blocks behind this");
+    assertThat(summary().cells()).extracting(Summary.Cell::disturbed).containsOnly(0);
+  }
+
+  @Test
   void valuesOfZeroHaveNoRatio() {
     study = TestData.study(List.of("load"), "base", "engine");
     for (int block = 1; block <= 3; block++) {
