@@ -37,21 +37,14 @@ final class AdHocWorker implements AutoCloseable {
       throws IOException, WorkerException {
     Path folder = Files.createTempDirectory("steelyard-");
     Workers workers =
-        new Workers(
-            new Study.Model(
-                model.name(),
-                model.file().toString(),
-                model.sha256(),
-                model.random(),
-                Files.size(model.file())),
+        workers(
+            model,
             new Study.Settings(
                 threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
                 context,
                 kv,
                 true,
                 Environment.affinity()),
-            EngineRegistry.system(),
-            name -> folder.resolve("stderr.log"),
             folder);
     WorkerProcess worker = null;
     try {
@@ -64,6 +57,22 @@ final class AdHocWorker implements AutoCloseable {
       delete(folder);
       throw e;
     }
+  }
+
+  /** What starts workers outside of a run, and tells them what their options say. */
+  static Workers workers(ResolvedModel model, Study.Settings settings, Path folder)
+      throws IOException {
+    return new Workers(
+        new Study.Model(
+            model.name(),
+            model.file().toString(),
+            model.sha256(),
+            model.random(),
+            Files.size(model.file())),
+        settings,
+        EngineRegistry.system(),
+        name -> folder.resolve("stderr.log"),
+        folder);
   }
 
   WorkerProcess worker() {

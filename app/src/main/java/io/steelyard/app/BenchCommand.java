@@ -1,26 +1,12 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.environment.Environment;
-import io.steelyard.lab.metric.Metric;
-import io.steelyard.lab.record.Summary;
-import io.steelyard.lab.run.Entry;
-import io.steelyard.lab.run.ForkRecord;
+import io.steelyard.lab.run.Journal;
 import io.steelyard.lab.run.RunDirectory;
 import io.steelyard.lab.run.StudyRun;
-import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
-import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.reports.BenchFormat;
-import io.steelyard.reports.BenchRow;
-import io.steelyard.reports.ComparisonTable;
-import io.steelyard.stats.Interval;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -95,72 +81,12 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private void print(Console console, RunDirectory directory, StudyRun.Outcome outcome) {
-    List<BenchRow> rows = rows(directory.plan(), outcome);
-    if (rows.isEmpty()) {
-      console.result(ComparisonTable.render(outcome.summary(), console.style()));
-    } else {
-      console.result(format.render(rows).stripTrailing());
-    }
+    new BenchRows(
+            directory.plan(),
+            outcome.summary(),
+            outcome.blocks(),
+            Journal.read(directory.journalFile()))
+        .print(console, format);
     console.note("Report: " + directory.path().resolve("report.md"));
-  }
-
-  /** Rows in llama-bench's manner; none for what llama-bench doesn't measure. */
-  private static List<BenchRow> rows(Study study, StudyRun.Outcome outcome) {
-    List<BenchRow> rows = new ArrayList<>();
-    for (Metric metric : Metric.of(study)) {
-      if (!metric.unit().equals("tok/s")) {
-        continue;
-      }
-      for (String label : study.engines().keySet()) {
-        List<ForkRecord> forks =
-            List.copyOf(outcome.blocks().sound(new Cell(label, metric.workload())).values());
-        if (!forks.isEmpty()) {
-          rows.add(row(study, metric, label, forks, outcome.summary()));
-        }
-      }
-    }
-    return rows;
-  }
-
-  private static BenchRow row(
-      Study study, Metric metric, String label, List<ForkRecord> forks, Summary summary) {
-    LoadReport.Settings settings = forks.getFirst().start().settings();
-    List<Long> samples =
-        forks.stream()
-            .flatMap(fork -> fork.calls(Entry.Role.TRIAL).stream())
-            .map(Entry.Call::nanos)
-            .toList();
-    Summary.Cell cell =
-        summary.cells().stream()
-            .filter(c -> c.label().equals(label) && c.metric().equals(metric.name()))
-            .findFirst()
-            .orElseThrow();
-    Optional<Interval> interval =
-        cell.low() == null
-            ? Optional.empty()
-            : Optional.of(new Interval(cell.mean(), cell.low(), cell.high(), 0.95));
-    Map<String, Object> further = new LinkedHashMap<>();
-    further.put("n_batch", settings.batch());
-    further.put("type_k", settings.kv());
-    further.put("type_v", settings.kv());
-    further.put("flash_attn", settings.flashAttention());
-    return new BenchRow(
-        label,
-        Build.commit(),
-        Environment.processor(),
-        "CPU",
-        study.model().file(),
-        study.model().name() + " " + settings.weights(),
-        study.model().bytes(),
-        settings.parameters(),
-        study.model().random(),
-        settings.threads(),
-        metric.workload().batch() * metric.workload().prompt(),
-        metric.workload().generate(),
-        metric.workload().depth(),
-        Instant.now(),
-        samples,
-        interval,
-        further);
   }
 }

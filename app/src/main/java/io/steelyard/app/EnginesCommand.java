@@ -1,14 +1,16 @@
 package io.steelyard.app;
 
+import io.steelyard.lab.run.Json;
+import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.Conformance;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.Timeouts;
+import io.steelyard.models.catalogue.ResolvedModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -40,16 +42,30 @@ final class EnginesCommand {
       description = "Names the engines, their options and where they come from.",
       footer = {"", "Example:", "  ./steelyard engines list"})
   static final class ListEngines implements Callable<Integer> {
+    @Option(names = "--json", description = "print one JSON document on stdout")
+    boolean json;
+
+    /** An engine as JSON says it. */
+    record Listed(String name, String description, List<String> options, String origin) {}
+
     @Override
     public Integer call() {
       Console console = new Console();
       EngineRegistry registry = EngineRegistry.system();
+      registry.problems().forEach(console::note);
+      if (json) {
+        console.result(
+            Json.pretty(
+                registry.entries().stream()
+                    .map(e -> new Listed(e.name(), e.description(), e.options(), e.origin()))
+                    .toList()));
+        return ExitCode.FINE;
+      }
       for (EngineRegistry.Entry entry : registry.entries()) {
         console.result(
             "%-12s %s (%s)".formatted(entry.name(), entry.description(), entry.origin()));
         entry.options().forEach(option -> console.result("             " + option));
       }
-      registry.problems().forEach(console::note);
       return ExitCode.FINE;
     }
   }
@@ -90,6 +106,9 @@ final class EnginesCommand {
         "  ./steelyard engines check docs/examples/engine.py"
       })
   static final class Check implements Callable<Integer> {
+    /** What the engine is told unless its own options say otherwise. */
+    private static final Study.Settings SETTINGS = new Study.Settings(1, 64, "f16", true, "");
+
     @Parameters(
         paramLabel = "NAME",
         description = "an engine, with its options, or a program that speaks the worker protocol")
@@ -102,35 +121,52 @@ final class EnginesCommand {
         description = "the model to load")
     String model;
 
+    @Option(names = "--json", description = "print one JSON document on stdout")
+    boolean json;
+
+    /** What JSON says of a check. */
+    record Checked(String engine, boolean conforms, List<Conformance.Check> checks) {}
+
     @Override
     public Integer call() throws Exception {
       Console console = new Console();
       String prepared = Engines.prepare(List.of(engine), console).getFirst();
-      Path file = Models.resolve(model, console).file();
+      ResolvedModel resolved = Models.resolve(model, console);
       EngineSpec spec = StudyOptions.parse(prepared);
       Path folder = Files.createTempDirectory("steelyard-check-");
       List<Conformance.Check> checks =
           Conformance.check(
-              EngineRegistry.system().command(spec),
-              spec,
-              Optional.of(file),
+              EngineRegistry.system().command(spec).with(EngineSpec.environment(spec.options())),
+              AdHocWorker.workers(resolved, SETTINGS, folder).request(spec.options()),
               folder,
               Timeouts.DEFAULT,
-              check ->
-                  console.result(
-                      "%-7s %s%s"
-                          .formatted(
-                              check.state().name().toLowerCase(Locale.ROOT),
-                              check.name(),
-                              check.detail().isEmpty() ? "" : ": " + check.detail())));
+              check -> print(console, check));
       boolean passed = Conformance.passed(checks);
-      console.blank();
-      console.result(
-          engine
-              + (passed
-                  ? " conforms to the worker protocol"
-                  : " does not conform; what it wrote to stderr is in " + folder));
+      if (json) {
+        console.result(Json.pretty(new Checked(engine, passed, checks)));
+      } else {
+        console.blank();
+        console.result(
+            engine
+                + (passed
+                    ? " conforms to the worker protocol"
+                    : " does not conform; what it wrote to stderr is in " + folder));
+      }
       return passed ? ExitCode.FINE : ExitCode.FAILED;
+    }
+
+    private void print(Console console, Conformance.Check check) {
+      String line =
+          "%-7s %s%s"
+              .formatted(
+                  check.state().name().toLowerCase(Locale.ROOT),
+                  check.name(),
+                  check.detail().isEmpty() ? "" : ": " + check.detail());
+      if (json) {
+        console.note(line);
+      } else {
+        console.result(line);
+      }
     }
   }
 }

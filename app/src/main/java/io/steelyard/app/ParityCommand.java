@@ -210,7 +210,8 @@ final class ParityCommand implements Callable<Integer> {
         && b.info().capabilities().contains(capability);
   }
 
-  private static String differentShapes(LoadReport.Settings a, LoadReport.Settings b) {
+  /** Why two models can't be compared at all, in a sentence; empty where they can. */
+  static String differentShapes(LoadReport.Settings a, LoadReport.Settings b) {
     List<String> differences = new ArrayList<>();
     if (a.vocabulary() != b.vocabulary()) {
       differences.add("%d against %d logits a position".formatted(a.vocabulary(), b.vocabulary()));

@@ -50,6 +50,7 @@ final class StudyConsole {
                   study.model().name(),
                   directory.path(),
                   directory.path()));
+      console.note(Expectation.of(study, Home.cache()));
       return run(directory);
     }
   }

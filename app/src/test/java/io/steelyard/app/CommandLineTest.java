@@ -21,6 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What a person meets at the command line: exit codes, and errors of one sentence. */
 final class CommandLineTest {
@@ -210,5 +212,77 @@ final class CommandLineTest {
 
     assertThat(outcome.code()).as(outcome.err()).isZero();
     assertThat(outcome.err()).contains("prompt tokens");
+  }
+
+  private static JsonNode json(Outcome outcome) {
+    return JsonMapper.builder().build().readTree(outcome.out());
+  }
+
+  @Test
+  void parityPrintsOneJsonDocument() {
+    Outcome outcome =
+        run(
+            "",
+            "parity",
+            "steelyard:tier=reference",
+            "steelyard:tier=vector",
+            "--model",
+            model.toString(),
+            "--json");
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    JsonNode json = json(outcome);
+    assertThat(json.get("pass").asBoolean()).isTrue();
+    assertThat(json.get("layers").size()).isGreaterThan(2);
+    assertThat(json.get("logits").get("kld_mean").asDouble()).isLessThan(1e-7);
+    assertThat(json.get("failures")).isEmpty();
+  }
+
+  @Test
+  void parityHoldsBothToTheBoundsOfTheLessPreciseWhicheverComesFirst() {
+    for (String[] pair :
+        new String[][] {
+          {"steelyard:kv=f16", "steelyard:tier=reference"},
+          {"steelyard:tier=reference", "steelyard:kv=f16"}
+        }) {
+      Outcome outcome = run("", "parity", pair[0], pair[1], "--model", model.toString());
+
+      assertThat(outcome.code()).as(outcome.out() + outcome.err()).isZero();
+      assertThat(outcome.out()).contains("bf16, f16");
+    }
+  }
+
+  @Test
+  void enginesAreListedAsJson() {
+    JsonNode json = json(run("", "engines", "list", "--json"));
+
+    assertThat(json).isNotEmpty();
+    assertThat(json.valueStream().map(engine -> engine.get("name").asString()))
+        .contains("steelyard", "llamacpp");
+  }
+
+  @Test
+  void modelsAreListedAsJson() {
+    JsonNode json = json(run("", "model", "list", "--json"));
+
+    assertThat(json.valueStream().map(m -> m.get("name").asString()))
+        .contains("smollm2-135m-instruct");
+  }
+
+  @Test
+  void aCheckedEngineIsToldItsOptionsAsInARun() {
+    Outcome outcome =
+        run(
+            "",
+            "engines",
+            "check",
+            "steelyard:threads=2,context=96,kv=f32,flash=on,env.STEELYARD_TEST=1",
+            "--model",
+            model.toString(),
+            "--json");
+
+    assertThat(outcome.code()).as(outcome.out() + outcome.err()).isZero();
+    assertThat(json(outcome).get("conforms").asBoolean()).isTrue();
+    assertThat(json(outcome).get("checks").size()).isGreaterThan(10);
   }
 }

@@ -1,8 +1,10 @@
 package io.steelyard.reports;
 
+import io.steelyard.lab.record.Summary;
 import io.steelyard.reports.terminal.DisplayWidth;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.stats.Interval;
+import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -12,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -37,14 +40,98 @@ public enum BenchFormat {
   public String render(List<BenchRow> rows) {
     return switch (this) {
       case MD -> markdown(rows);
-      case JSON ->
-          INDENTED.writeValueAsString(rows.stream().map(BenchFormat::object).toList()) + "\n";
-      case JSONL ->
-          rows.stream()
-              .map(row -> COMPACT.writeValueAsString(object(row)) + "\n")
-              .collect(Collectors.joining());
-      case CSV -> csv(rows);
+      case CSV -> csv(rows.stream().map(BenchFormat::fields).toList());
+      case JSON, JSONL -> json(rows.stream().map(BenchFormat::object).toList());
     };
+  }
+
+  /**
+   * Figures that are no throughput, in this format, ended by a newline: {@code avg}, {@code stddev}
+   * and the interval {@code avg_low}, {@code avg_high} in {@code unit}.
+   */
+  public String renderFigures(List<BenchFigure> figures) {
+    return switch (this) {
+      case MD -> figuresAsMarkdown(figures);
+      case CSV -> csv(figures.stream().map(BenchFormat::fields).toList());
+      case JSON, JSONL -> json(figures.stream().map(BenchFormat::object).toList());
+    };
+  }
+
+  private String json(List<Map<String, Object>> objects) {
+    return this == JSON
+        ? INDENTED.writeValueAsString(objects) + "\n"
+        : objects.stream()
+            .map(object -> COMPACT.writeValueAsString(object) + "\n")
+            .collect(Collectors.joining());
+  }
+
+  private static Map<String, Object> fields(BenchFigure figure) {
+    Map<String, Object> fields = new LinkedHashMap<>();
+    fields.put("build_commit", figure.buildCommit());
+    fields.put("cpu_info", figure.cpuInfo());
+    fields.put("backends", "CPU");
+    fields.put("model_filename", figure.modelFilename());
+    fields.put("model_type", figure.modelType());
+    fields.put("model_size", figure.modelSize());
+    fields.put("model_n_params", figure.modelParameters());
+    fields.put("n_threads", figure.threads());
+    fields.put("test_time", time(figure.testTime()));
+    fields.put("label", figure.cell().label());
+    fields.put("test", figure.cell().metric());
+    fields.put("weights", figure.randomWeights() ? "random" : "real");
+    fields.put("state", figure.cell().state());
+    fields.put("unit", figure.cell().unit());
+    fields.put("better", figure.cell().better());
+    fields.put("avg", figure.cell().mean());
+    fields.put("stddev", deviation(figure.samples()));
+    fields.put("avg_low", figure.cell().low());
+    fields.put("avg_high", figure.cell().high());
+    return fields;
+  }
+
+  private static Map<String, Object> object(BenchFigure figure) {
+    Map<String, Object> object = fields(figure);
+    object.put("samples", figure.samples());
+    return object;
+  }
+
+  private static String time(Instant instant) {
+    return DateTimeFormatter.ISO_INSTANT.format(instant.truncatedTo(ChronoUnit.SECONDS));
+  }
+
+  private static String figuresAsMarkdown(List<BenchFigure> figures) {
+    List<String> headers =
+        List.of("model", "size", "params", "engine", "threads", "test", "value", "forks");
+    List<List<String>> lines = new ArrayList<>();
+    for (BenchFigure figure : figures) {
+      Summary.Cell cell = figure.cell();
+      String value =
+          Figure.plusMinus(cell.mean(), cell.low(), cell.high()).text("") + " " + cell.unit();
+      lines.add(
+          List.of(
+              figure.modelType() + (figure.randomWeights() ? " (random weights)" : ""),
+              size(figure.modelSize()),
+              parameters(figure.modelParameters()),
+              cell.label(),
+              String.valueOf(figure.threads()),
+              cell.metric(),
+              value,
+              String.valueOf(cell.forks())));
+    }
+    StringBuilder out = new StringBuilder(markdown(headers, lines));
+    out.append("\nvalue: mean with its 95 % interval over forks; less is better\n");
+    footer(
+        out,
+        figures.stream().anyMatch(BenchFigure::randomWeights),
+        figures.stream().map(BenchFigure::buildCommit));
+    return out.toString();
+  }
+
+  private static void footer(StringBuilder out, boolean random, Stream<String> commits) {
+    if (random) {
+      out.append(ComparisonTable.RANDOM_WEIGHTS.substring(2)).append('\n');
+    }
+    commits.distinct().forEach(commit -> out.append("build: ").append(commit).append('\n'));
   }
 
   /** All fields but the samples, in llama-bench's order, then Steelyard's own. */
@@ -88,9 +175,7 @@ public enum BenchFormat {
     fields.put("n_prompt", row.promptTokens());
     fields.put("n_gen", row.generatedTokens());
     fields.put("n_depth", row.depth());
-    fields.put(
-        "test_time",
-        DateTimeFormatter.ISO_INSTANT.format(row.testTime().truncatedTo(ChronoUnit.SECONDS)));
+    fields.put("test_time", time(row.testTime()));
     fields.put("avg_ns", Math.round(mean(nanos(row))));
     fields.put("stddev_ns", Math.round(deviation(nanos(row))));
     fields.put("avg_ts", mean(row.samplesPerSecond()));
@@ -111,16 +196,15 @@ public enum BenchFormat {
     return object;
   }
 
-  private static String csv(List<BenchRow> rows) {
+  private static String csv(List<Map<String, Object>> rows) {
     // One engine may state settings that another doesn't.
     Map<String, Object> header = new LinkedHashMap<>();
-    rows.forEach(row -> header.putAll(fields(row)));
+    rows.forEach(header::putAll);
     StringBuilder out = new StringBuilder(String.join(",", header.keySet())).append('\n');
-    for (BenchRow row : rows) {
-      Map<String, Object> fields = fields(row);
+    for (Map<String, Object> row : rows) {
       out.append(
               header.keySet().stream()
-                  .map(name -> quoted(fields.get(name)))
+                  .map(name -> quoted(row.get(name)))
                   .collect(Collectors.joining(",")))
           .append('\n');
     }
@@ -167,13 +251,7 @@ public enum BenchFormat {
     }
     StringBuilder out = new StringBuilder(markdown(headers, lines));
     out.append("\nt/s: mean ± standard deviation over trials\n");
-    if (random) {
-      out.append(ComparisonTable.RANDOM_WEIGHTS.substring(2)).append('\n');
-    }
-    rows.stream()
-        .map(BenchRow::buildCommit)
-        .distinct()
-        .forEach(commit -> out.append("build: ").append(commit).append('\n'));
+    footer(out, random, rows.stream().map(BenchRow::buildCommit));
     return out.toString();
   }
 

@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param promptTokens tokens processed at once; 0 in a test of decoding
  * @param generatedTokens tokens decoded one by one; 0 in a test of prefill
  * @param depth tokens in the cache beforehand
+ * @param test its name: {@code pp512}, {@code tg64}, {@code pp512@d4096}, {@code fw4x128}
  * @param testTime when the test began
  * @param samplesNanos time of each trial in nanoseconds, at least one, each above 0
  * @param throughput mean tokens a second with its 95 % interval over forks, where there is one
@@ -45,6 +46,7 @@ public record BenchRow(
     int promptTokens,
     int generatedTokens,
     int depth,
+    String test,
     Instant testTime,
     List<Long> samplesNanos,
     Optional<Interval> throughput,
@@ -60,14 +62,6 @@ public record BenchRow(
     if (samplesNanos.isEmpty() || samplesNanos.stream().anyMatch(nanos -> nanos <= 0)) {
       throw new IllegalArgumentException(label + " has no sample, or one that took no time");
     }
-  }
-
-  /** The test's name: {@code pp512}, {@code tg64}, {@code pp512+tg64}, {@code pp512@d4096}. */
-  public String test() {
-    String prompt = promptTokens > 0 ? "pp" + promptTokens : "";
-    String generated = generatedTokens > 0 ? "tg" + generatedTokens : "";
-    String both = prompt.isEmpty() || generated.isEmpty() ? "" : "+";
-    return prompt + both + generated + (depth > 0 ? "@d" + depth : "");
   }
 
   /** Tokens a second of each trial. */

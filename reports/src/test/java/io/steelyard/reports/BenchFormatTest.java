@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.steelyard.lab.record.Summary;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -18,15 +17,50 @@ class BenchFormatTest {
 
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
-  @ParameterizedTest
-  @CsvSource({
-    "512, 0, 0, pp512",
-    "0, 64, 0, tg64",
-    "512, 0, 4096, pp512@d4096",
-    "512, 128, 0, pp512+tg128"
-  })
-  void testsAreNamedAsLlamaBenchNamesThem(int prompt, int generated, int depth, String name) {
-    assertThat(row(prompt, generated, depth, List.of(1L)).test()).isEqualTo(name);
+  @Test
+  void aBatchedForwardPassHasItsOwnName() {
+    BenchRow row = row(512, 0, 0, List.of(1L));
+    BenchRow forward = named(row, "fw4x128");
+
+    for (BenchFormat format : BenchFormat.values()) {
+      assertThat(format.render(List.of(forward))).contains("fw4x128").doesNotContain("pp512");
+    }
+  }
+
+  @Test
+  void figuresThatAreNoThroughputComeInEveryFormat() {
+    BenchFigure figure = figure(SampleRun.cell("a", "load", "ms", "lower", 212, 14, "steady", 0));
+
+    JsonNode json = JSON.readTree(BenchFormat.JSON.renderFigures(List.of(figure))).get(0);
+    assertThat(json.get("test").asString()).isEqualTo("load");
+    assertThat(json.get("unit").asString()).isEqualTo("ms");
+    assertThat(json.get("avg").asDouble()).isEqualTo(212);
+    assertThat(json.get("avg_low").asDouble()).isEqualTo(198);
+    assertThat(json.get("samples")).hasSize(3);
+    assertThat(JSON.readTree(BenchFormat.JSONL.renderFigures(List.of(figure)).strip()))
+        .isEqualTo(json);
+    assertThat(BenchFormat.MD.renderFigures(List.of(figure)))
+        .contains("| load | 212 ± 14 ms |     5 |")
+        .contains("build: abc");
+    List<String> csv = BenchFormat.CSV.renderFigures(List.of(figure)).lines().toList();
+    assertThat(csv).hasSize(2);
+    assertThat(csv.getFirst().split(",")).hasSameSizeAs(csv.getLast().split("\",\""));
+    assertThat(BenchFormat.JSON.renderFigures(List.of()).strip()).isEqualTo("[ ]");
+  }
+
+  private static BenchFigure figure(Summary.Cell cell) {
+    return new BenchFigure(
+        cell,
+        "abc",
+        "cpu",
+        "m.gguf",
+        "m",
+        1,
+        1,
+        false,
+        2,
+        Instant.EPOCH,
+        List.of(200.0, 212.0, 224.0));
   }
 
   @Test
@@ -69,6 +103,28 @@ class BenchFormatTest {
         .isInstanceOf(IllegalArgumentException.class);
   }
 
+  private static BenchRow named(BenchRow row, String test) {
+    return new BenchRow(
+        row.label(),
+        row.buildCommit(),
+        row.cpuInfo(),
+        row.backend(),
+        row.modelFilename(),
+        row.modelType(),
+        row.modelSize(),
+        row.modelParameters(),
+        row.randomWeights(),
+        row.threads(),
+        row.promptTokens(),
+        row.generatedTokens(),
+        row.depth(),
+        test,
+        row.testTime(),
+        row.samplesNanos(),
+        row.throughput(),
+        row.settings());
+  }
+
   private static BenchRow row(int prompt, int generated, int depth, List<Long> samples) {
     return new BenchRow(
         "steelyard",
@@ -84,6 +140,7 @@ class BenchFormatTest {
         prompt,
         generated,
         depth,
+        prompt > 0 ? "pp" + prompt : "tg" + generated,
         Instant.EPOCH,
         samples,
         Optional.empty(),

@@ -123,6 +123,7 @@ class GoldenOutputTest {
         prompt,
         generated,
         depth,
+        (prompt > 0 ? "pp" + prompt : "tg" + generated) + (depth > 0 ? "@d" + depth : ""),
         Instant.parse("2026-02-03T10:11:12.345Z"),
         List.of(nanos, nanos + 3_000_000, nanos - 2_000_000),
         random ? Optional.empty() : Optional.of(new Interval(rate, 0.99 * rate, 1.01 * rate, 0.95)),

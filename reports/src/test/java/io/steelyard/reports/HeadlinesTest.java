@@ -54,7 +54,7 @@ class HeadlinesTest {
                 SampleRun.comparison(
                     "pp512", "s", 1.8, 1.7, 1.9, "faster", "s varies by 30 % between processes")))
         .isEqualTo(
-            "s is 1.8× [1.7, 1.9] as fast as llamacpp at pp512 (s varies by 30 % between"
+            "s is 1.80× [1.70, 1.90] as fast as llamacpp at pp512 (s varies by 30 % between"
                 + " processes).");
   }
 

@@ -62,13 +62,7 @@ public final class Workers {
   /** The same, with other limits to the coordinator's patience. */
   WorkerProcess start(String name, String engine, Map<String, String> options, Timeouts timeouts)
       throws WorkerException {
-    Map<String, String> environment = new HashMap<>();
-    options.forEach(
-        (key, value) -> {
-          if (key.startsWith(ENVIRONMENT)) {
-            environment.put(key.substring(ENVIRONMENT.length()), value);
-          }
-        });
+    Map<String, String> environment = EngineSpec.environment(options);
     try {
       WorkerCommand command =
           registry.command(EngineSpec.parse(engine)).with(environment).onCpus(settings.affinity());

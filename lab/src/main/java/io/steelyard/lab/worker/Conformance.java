@@ -52,7 +52,7 @@ public final class Conformance {
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
   private final WorkerCommand command;
-  private final EngineSpec spec;
+  private final LoadRequest request;
   private final Path folder;
   private final Timeouts timeouts;
   private final Consumer<Check> listener;
@@ -60,12 +60,12 @@ public final class Conformance {
 
   private Conformance(
       WorkerCommand command,
-      EngineSpec spec,
+      LoadRequest request,
       Path folder,
       Timeouts timeouts,
       Consumer<Check> listener) {
     this.command = command;
-    this.spec = spec;
+    this.request = request;
     this.folder = folder;
     this.timeouts = timeouts;
     this.listener = listener;
@@ -90,8 +90,35 @@ public final class Conformance {
       Timeouts timeouts,
       Consumer<Check> listener)
       throws IOException {
-    Conformance conformance = new Conformance(command, spec, folder, timeouts, listener);
-    conformance.run(model);
+    LoadRequest request =
+        new LoadRequest(
+            model.map(Path::toString).orElse(""),
+            1,
+            ModelConformance.CONTEXT,
+            "f16",
+            true,
+            spec.options());
+    return check(command, request, folder, timeouts, listener);
+  }
+
+  /**
+   * Checks an engine on a model.
+   *
+   * @param command how to start it
+   * @param request what it is asked to load, in every process; no model is {@code ""}
+   * @param folder takes the worker's error output and scratch files
+   * @param listener told of each point as it ends
+   * @return all points, in order
+   */
+  public static List<Check> check(
+      WorkerCommand command,
+      LoadRequest request,
+      Path folder,
+      Timeouts timeouts,
+      Consumer<Check> listener)
+      throws IOException {
+    Conformance conformance = new Conformance(command, request, folder, timeouts, listener);
+    conformance.run();
     return List.copyOf(conformance.checks);
   }
 
@@ -100,7 +127,7 @@ public final class Conformance {
     return checks.stream().noneMatch(check -> check.state() == State.FAILED);
   }
 
-  private void run(Optional<Path> model) throws IOException {
+  private void run() throws IOException {
     Path log = folder.resolve("stderr.txt");
     WorkerProcess worker;
     try {
@@ -112,8 +139,8 @@ public final class Conformance {
     try (worker) {
       point(worker, "starts and answers hello", () -> hello(worker));
       protocol(worker);
-      new ModelConformance(this, worker, spec, model.orElseGet(this::anyFile), model.isPresent())
-          .run();
+      boolean given = !request.model().isEmpty();
+      new ModelConformance(this, worker, given ? request : ofAnyFile(), given).run();
       point(worker, "tells its memory", () -> memory(worker));
       point(worker, "ends within 2 s of the end of its input", () -> endsWithInput(worker));
     }
@@ -152,14 +179,20 @@ public final class Conformance {
     listener.accept(check);
   }
 
-  private Path anyFile() {
+  private LoadRequest ofAnyFile() {
     Path file = folder.resolve("any.model");
     try {
       Files.writeString(file, "Any text will do for an engine without a real model.\n".repeat(20));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return file;
+    return new LoadRequest(
+        file.toString(),
+        request.threads(),
+        request.context(),
+        request.kv(),
+        request.flashAttention(),
+        request.options());
   }
 
   private static String hello(WorkerProcess worker) throws Broken {

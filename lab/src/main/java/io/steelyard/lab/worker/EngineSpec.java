@@ -17,6 +17,9 @@ import java.util.Map;
 public record EngineSpec(String text, String name, Map<String, String> options, String label) {
   private static final int MAX_LENGTH = 4_096;
 
+  /** Options that begin so set a variable of the worker's environment. */
+  private static final String ENVIRONMENT = "env.";
+
   public EngineSpec {
     options = Collections.unmodifiableMap(new LinkedHashMap<>(options));
   }
@@ -66,6 +69,18 @@ public record EngineSpec(String text, String name, Map<String, String> options, 
   /** Whether the name is the path of a program rather than the name of a known engine. */
   public boolean isPath() {
     return name.indexOf('/') >= 0;
+  }
+
+  /** The variables that options set in the worker's environment: {@code env.NAME=…}. */
+  public static Map<String, String> environment(Map<String, String> options) {
+    Map<String, String> environment = new LinkedHashMap<>();
+    options.forEach(
+        (key, value) -> {
+          if (key.startsWith(ENVIRONMENT)) {
+            environment.put(key.substring(ENVIRONMENT.length()), value);
+          }
+        });
+    return environment;
   }
 
   private static IllegalArgumentException wrong(String text, String reason) {

@@ -5,7 +5,6 @@ import static io.steelyard.lab.worker.Conformance.require;
 import io.steelyard.lab.worker.Conformance.Broken;
 import io.steelyard.lab.worker.LoadReport.Settings;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,7 +13,7 @@ import java.util.Optional;
 /** The points of {@link Conformance} that need a loaded model. */
 final class ModelConformance {
   private static final String TEXT = "A steelyard weighs heavy things with a small counterweight.";
-  private static final int CONTEXT = 64;
+  static final int CONTEXT = 64;
   private static final int PROMPT = 12;
   private static final int TOKENS = 8;
 
@@ -26,22 +25,16 @@ final class ModelConformance {
 
   private final Conformance conformance;
   private final WorkerProcess worker;
-  private final EngineSpec spec;
-  private final Path model;
+  private final LoadRequest request;
   private final boolean modelGiven;
   private Settings settings;
   private int[] prompt;
 
   ModelConformance(
-      Conformance conformance,
-      WorkerProcess worker,
-      EngineSpec spec,
-      Path model,
-      boolean modelGiven) {
+      Conformance conformance, WorkerProcess worker, LoadRequest request, boolean modelGiven) {
     this.conformance = conformance;
     this.worker = worker;
-    this.spec = spec;
-    this.model = model;
+    this.request = request;
     this.modelGiven = modelGiven;
   }
 
@@ -83,28 +76,24 @@ final class ModelConformance {
     }
   }
 
-  private LoadRequest loadRequest() {
-    return new LoadRequest(model.toString(), 1, CONTEXT, "f16", true, spec.options());
-  }
-
   private String load() throws WorkerException, Broken {
     Settings loaded;
     try {
-      loaded = worker.load(loadRequest()).value().settings();
+      loaded = worker.load(request).value().settings();
     } catch (WorkerException e) {
       if (!modelGiven && e.refusal().equals(Optional.of(EngineException.Kind.BAD_MODEL))) {
         return "refused a file of text as it should; give a model to check the rest";
       }
       require(
-          !e.unsupported() || spec.options().isEmpty(),
+          !e.unsupported() || request.options().isEmpty(),
           "it refuses the options that were written after its name: " + e.getMessage());
       throw e;
     }
     require(loaded.vocabulary() >= 1, "'vocabulary' is " + loaded.vocabulary());
     require(loaded.threads() >= 1, "'threads' is " + loaded.threads());
     require(
-        loaded.context() >= CONTEXT,
-        "'context' is " + loaded.context() + " though " + CONTEXT + " were asked for");
+        loaded.context() >= request.context(),
+        "'context' is " + loaded.context() + " though " + request.context() + " were asked for");
     require(!loaded.weights().isBlank(), "'weights' is blank");
     require(!loaded.kv().isBlank(), "'kv' is blank");
     settings = loaded;
@@ -321,7 +310,7 @@ final class ModelConformance {
     int before = worker.prefill(new PrefillRequest(prompt, 0)).value().argmax();
     boolean replaced = true;
     try {
-      worker.load(loadRequest());
+      worker.load(request);
     } catch (WorkerException e) {
       if (e.kind() != WorkerException.Kind.REFUSED) {
         throw e;

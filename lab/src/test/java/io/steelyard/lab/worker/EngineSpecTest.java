@@ -66,4 +66,12 @@ class EngineSpecTest {
     assertThatThrownBy(() -> EngineSpec.parse("x:a=1\n2"))
         .hasMessageContaining("control character");
   }
+
+  @Test
+  void optionsThatBeginWithEnvSetVariables() {
+    EngineSpec spec = EngineSpec.parse("mine:env.A_HOME=/opt/a,threads=2,env.B=x=y");
+
+    assertThat(EngineSpec.environment(spec.options()))
+        .containsExactlyInAnyOrderEntriesOf(java.util.Map.of("A_HOME", "/opt/a", "B", "x=y"));
+  }
 }

@@ -1,0 +1,66 @@
+package io.steelyard.app;
+
+import io.steelyard.lab.study.Study;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * How long a run will take, said before anything has begun and so only roughly: how fast the
+ * engines are is known after parity, which says more.
+ */
+final class Expectation {
+  /** What the oracle and two engines need for the default model, measured on two cores. */
+  private static final double PARITY_SECONDS = 45;
+
+  private static final double DEFAULT_MODEL_BYTES = 98e6;
+
+  /** So many digits of a model's checksum name the oracle's results of it. */
+  private static final int DIGITS = 16;
+
+  private Expectation() {}
+
+  /**
+   * One sentence.
+   *
+   * @param cache the cache's root, which may hold what parity found before
+   */
+  static String of(Study study, Path cache) {
+    int blocks = study.design().forks();
+    int least = Math.min(blocks, Study.Design.LEAST_FORKS);
+    double size = Math.max(1, study.model().bytes() / DEFAULT_MODEL_BYTES);
+    double perEngine = PARITY_SECONDS / 3;
+    String parity = time(size * perEngine * (study.engines().size() + 1));
+    return "plan: parity %s, then measuring about %s (budget): %d cells in %s"
+        .formatted(
+            known(study, cache)
+                ? "in seconds where nothing has changed since it was kept, else about " + parity
+                : "about " + parity + " (kept for next time)",
+            time(study.design().budgetSeconds()),
+            study.cells().size(),
+            least == blocks
+                ? blocks + (blocks == 1 ? " block" : " blocks")
+                : least + " to " + blocks + " blocks, at least " + least + " whatever they take");
+  }
+
+  private static boolean known(Study study, Path cache) {
+    String sha256 = study.model().sha256();
+    String prefix = sha256.substring(0, Math.min(DIGITS, sha256.length()));
+    Path kept = cache.resolve("oracle");
+    if (!Files.isDirectory(kept)) {
+      return false;
+    }
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(kept, prefix + "-*")) {
+      return found.iterator().hasNext();
+    } catch (IOException e) {
+      return false; // only the estimate depends on it
+    }
+  }
+
+  private static String time(double seconds) {
+    return seconds < 100
+        ? "%.0f s".formatted(Math.ceil(seconds / 5) * 5)
+        : "%.0f min".formatted(Math.ceil(seconds / 60));
+  }
+}
