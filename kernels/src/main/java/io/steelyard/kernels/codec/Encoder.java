@@ -58,7 +58,8 @@ public final class Encoder {
         }
       }
       case Q4_1, Q4_K, Q5_K, Q6_K ->
-          throw new IllegalArgumentException(type + " can't be written; types that can: F32, F16, BF16, Q8_0, Q4_0");
+          throw new IllegalArgumentException(
+              type + " can't be written; types that can: F32, F16, BF16, Q8_0, Q4_0");
     }
   }
 
