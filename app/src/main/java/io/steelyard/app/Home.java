@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.models.catalogue.CacheDirectory;
 import java.nio.file.Path;
 
 /** Where Steelyard itself and its cache lie. */
@@ -16,13 +17,6 @@ final class Home {
    * ~/.cache/steelyard}.
    */
   static Path cache() {
-    String own = System.getenv("STEELYARD_CACHE");
-    if (own != null && !own.isBlank()) {
-      return Path.of(own);
-    }
-    String xdg = System.getenv("XDG_CACHE_HOME");
-    return xdg != null && !xdg.isBlank()
-        ? Path.of(xdg, "steelyard")
-        : Path.of(System.getProperty("user.home"), ".cache", "steelyard");
+    return CacheDirectory.of(System.getenv());
   }
 }

@@ -28,8 +28,14 @@ final class AgainstItselfTest {
     Path out = folder.resolve("summary.json");
     Process process =
         new ProcessBuilder(
-                LAUNCHER.toString(), "compare", "--engine", "steelyard", "--engine",
-                "steelyard:label=again", "--quick", "--json")
+                LAUNCHER.toString(),
+                "compare",
+                "--engine",
+                "steelyard",
+                "--engine",
+                "steelyard:label=again",
+                "--quick",
+                "--json")
             .directory(folder.toFile())
             .redirectOutput(out.toFile())
             .redirectError(ProcessBuilder.Redirect.DISCARD)
