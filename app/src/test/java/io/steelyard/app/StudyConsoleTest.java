@@ -98,7 +98,8 @@ final class StudyConsoleTest {
       run.writeEnvironment(marked);
       StudyConsole.rememberEnvironment(run);
 
-      assertThat(run.read(RunDirectory.ENVIRONMENT, Map.class)).isEqualTo(marked);
+      Map<?, ?> kept = run.read(RunDirectory.ENVIRONMENT, Map.class);
+      assertThat(kept).isEqualTo(marked);
     }
   }
 
