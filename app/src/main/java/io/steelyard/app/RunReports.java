@@ -56,9 +56,13 @@ final class RunReports {
     }
   }
 
+  /** What the run was made on, and which engines it measured. */
   @SuppressWarnings("unchecked") // JSON objects are maps from text
   private Map<String, Object> environment() {
-    return directory.read("environment.json", Map.class);
+    Map<String, Object> environment =
+        new LinkedHashMap<>(directory.read(RunDirectory.ENVIRONMENT, Map.class));
+    environment.put("engines", directory.read("engines.json", Map.class));
+    return environment;
   }
 
   /** What was measured on what, in a line. */

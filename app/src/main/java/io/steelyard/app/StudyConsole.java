@@ -1,21 +1,30 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.InstallException;
+import io.steelyard.engines.llamacpp.LlamaCppInstaller;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.run.Json;
 import io.steelyard.lab.run.RunDirectory;
+import io.steelyard.lab.run.RunException;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.reports.ComparisonTable;
 import io.steelyard.reports.FairnessTable;
 import io.steelyard.reports.Headlines;
 import io.steelyard.reports.ParityTable;
 import io.steelyard.reports.terminal.Style;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 
 /** Runs a study with a person watching, and prints what came of it. */
 final class StudyConsole {
+  /** An engine with this option is told where its libraries are: nothing is installed for it. */
+  private static final String LLAMACPP_HOME = "env." + LlamaCppInstaller.HOME;
+
   private final Console console;
   private final boolean json;
 
@@ -41,7 +50,6 @@ final class StudyConsole {
   /** Begins a new run. */
   int begin(Path runs, String title, Study study) throws WorkerException {
     try (RunDirectory directory = RunDirectory.create(runs, title, study)) {
-      directory.writeEnvironment(Environment.read(Home.path()));
       console.note(
           "%s: %s on %s; run %s (if interrupted: ./steelyard resume %s)"
               .formatted(
@@ -55,14 +63,38 @@ final class StudyConsole {
     }
   }
 
-  /** Goes on with an earlier run. */
-  int resume(Path runs, String run) throws WorkerException {
+  /** Goes on with an earlier run, if everything is as it was then. */
+  int resume(Path runs, String run) throws WorkerException, InstallException, InterruptedException {
     try (RunDirectory directory = RunDirectory.open(runs, run)) {
+      Study plan = directory.plan();
+      checkModel(plan.model());
+      var _ =
+          Engines.prepare(
+              plan.engines().values().stream()
+                  .filter(engine -> !engine.options().containsKey(LLAMACPP_HOME))
+                  .map(Study.Engine::spec)
+                  .toList(),
+              console);
       return run(directory);
     }
   }
 
+  /** What parity and earlier blocks found holds of the very file that the run began with. */
+  private void checkModel(Study.Model model) {
+    ResolvedModel found = Models.resolve(model.file(), console);
+    if (!found.sha256().equals(model.sha256())) {
+      throw new RunException(
+          model.file()
+              + " is not the model that this run was begun with (its checksum is "
+              + found.sha256()
+              + ", not "
+              + model.sha256()
+              + "): put that file back or start a new run");
+    }
+  }
+
   private int run(RunDirectory directory) throws WorkerException {
+    rememberEnvironment(directory);
     StudyRun.Outcome outcome;
     try (Console.Watching watching = console.watch()) {
       outcome = new StudyRun(directory, EngineRegistry.system(), Home.cache(), watching).run();
@@ -73,6 +105,8 @@ final class StudyConsole {
     } else {
       if (!outcome.parity()) {
         console.result(ParityTable.render(outcome.summary(), console.style()));
+      }
+      if (!outcome.differing().isEmpty()) {
         console.result(
             "Parity failed: nothing is printed for an engine that computes something else.");
       }
@@ -80,7 +114,36 @@ final class StudyConsole {
         printer.print(console, directory, outcome);
       }
     }
-    return outcome.parity() ? ExitCode.FINE : ExitCode.PARITY;
+    outcome.broken().forEach(console::note);
+    return exitCode(outcome);
+  }
+
+  static int exitCode(StudyRun.Outcome outcome) {
+    if (!outcome.differing().isEmpty()) {
+      return ExitCode.PARITY;
+    }
+    return outcome.broken().isEmpty() ? ExitCode.FINE : ExitCode.FAILED;
+  }
+
+  /**
+   * Keeps what the run is made on before anything is measured; what is measured later must be
+   * measured on the same hardware.
+   */
+  static void rememberEnvironment(RunDirectory directory) {
+    Map<String, Object> present = Environment.read(Home.path());
+    if (Files.notExists(directory.path().resolve(RunDirectory.ENVIRONMENT))) {
+      directory.writeEnvironment(present);
+      return;
+    }
+    Object then = directory.read(RunDirectory.ENVIRONMENT, Map.class).get("hardware");
+    if (!present.get("hardware").equals(then)) {
+      throw new RunException(
+          "the hardware is not what "
+              + directory.path()
+              + " was begun on (see its "
+              + RunDirectory.ENVIRONMENT
+              + "): figures of two machines can't stand in one run; start a new one");
+    }
   }
 
   private static void printComparison(

@@ -131,7 +131,7 @@ final class StudyOptions {
             command,
             new Study.Model(
                 resolved.name(),
-                resolved.file().toString(),
+                resolved.file().toAbsolutePath().toString(),
                 resolved.sha256(),
                 resolved.random(),
                 size(resolved.file())),
@@ -230,9 +230,25 @@ final class StudyOptions {
                 + (text.contains(":") ? "," : ":")
                 + "label=again");
       }
+      checkNumber(spec, "threads", MOST_THREADS);
+      checkNumber(spec, "context", Integer.MAX_VALUE);
       labelled.put(spec.label(), new Study.Engine(text, spec.name(), spec.options()));
     }
     return labelled;
+  }
+
+  /** The options that stand for settings are numbers for every engine. */
+  private static void checkNumber(EngineSpec spec, String option, int most) {
+    String value = spec.options().get(option);
+    if (value == null) {
+      return;
+    }
+    String where = "--engine " + spec.text() + ": " + option;
+    try {
+      between(where, Long.parseLong(value), 1, most);
+    } catch (NumberFormatException e) {
+      throw new UsageException(where + "=" + value + " is not a number");
+    }
   }
 
   static EngineSpec parse(String text) {

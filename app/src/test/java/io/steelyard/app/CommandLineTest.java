@@ -66,6 +66,9 @@ final class CommandLineTest {
         Arguments.of(List.of("compare", "--threads", "0"), "--threads 0 is out of range"),
         Arguments.of(List.of("compare", "--metrics", "speed"), "--metrics speed is unknown"),
         Arguments.of(List.of("compare", "-e", "lamacpp"), "llamacpp"),
+        Arguments.of(List.of("compare", "-e", "steelyard:threads=abc"), "threads=abc is not a"),
+        Arguments.of(List.of("compare", "-e", "steelyard:threads=0"), "threads 0 is out of range"),
+        Arguments.of(List.of("compare", "-e", "steelyard:context=1.5"), "context=1.5 is not a"),
         Arguments.of(List.of("compare", "-e", "steelyard", "-e", "steelyard"), "label=again"),
         Arguments.of(
             List.of("compare", "-e", "steelyard", "--baseline", "x"), "none of the labels"),
