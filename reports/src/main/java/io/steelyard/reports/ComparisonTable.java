@@ -63,13 +63,12 @@ public final class ComparisonTable {
 
   /** How often the machine was disturbed, in a sentence; empty where it never was. */
   static String disturbed(Summary summary) {
-    int attempts = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
-    return attempts == 0
+    int blocks = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
+    return blocks == 0
         ? ""
-        : "The machine was disturbed during "
-            + Rows.plural(attempts, "attempt")
-            + " at a block: such a block is measured once more, and if that is disturbed too, it"
-            + " counts as it is.";
+        : Rows.plural(blocks, "block")
+            + " measured again because the machine was disturbed; if the second attempt was"
+            + " disturbed too, it counts as it is.";
   }
 
   /** The line that every table ends in if the weights were drawn at random; else nothing. */

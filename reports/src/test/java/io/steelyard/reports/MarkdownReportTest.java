@@ -14,7 +14,7 @@ class MarkdownReportTest {
     assertThat(page(List.of(block(1, false), block(2, true), block(3, true))))
         .contains("That is so of blocks 2, 3, shaded in the plot.");
     assertThat(page(List.of(block(1, false), block(2, false))))
-        .contains("The machine was disturbed during 1 attempt")
+        .contains("1 block measured again because the machine was disturbed")
         .contains("Every block shown here is undisturbed.")
         .doesNotContain("shaded");
   }
