@@ -1,13 +1,13 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.environment.Environment;
-import io.steelyard.lab.run.Workers;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.lab.worker.Workers;
 import io.steelyard.models.catalogue.ResolvedModel;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,7 +1,7 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.run.Journal;
-import io.steelyard.lab.run.RunDirectory;
+import io.steelyard.lab.record.Journal;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Study;
 import io.steelyard.models.catalogue.ResolvedModel;

@@ -1,6 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.run.RunListener;
+import io.steelyard.lab.RunListener;
 import io.steelyard.reports.terminal.ProgressBar;
 import io.steelyard.reports.terminal.Style;
 import io.steelyard.reports.terminal.Terminal;

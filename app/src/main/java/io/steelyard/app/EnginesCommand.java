@@ -1,6 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.Conformance;
 import io.steelyard.lab.worker.EngineRegistry;

@@ -1,7 +1,7 @@
 package io.steelyard.app;
 
 import io.steelyard.engines.InstallException;
-import io.steelyard.lab.run.RunException;
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.models.ModelException;

@@ -2,7 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Json;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.gguf.Metadata;

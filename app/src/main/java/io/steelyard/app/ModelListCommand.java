@@ -1,6 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Json;
 import io.steelyard.models.catalogue.ModelListing;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.Table;

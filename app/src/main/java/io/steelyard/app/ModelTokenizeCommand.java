@@ -1,6 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Json;
 import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.BufferedReader;

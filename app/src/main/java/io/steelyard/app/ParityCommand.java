@@ -3,7 +3,7 @@ package io.steelyard.app;
 import io.steelyard.lab.parity.LayerComparison;
 import io.steelyard.lab.parity.LogitsComparison;
 import io.steelyard.lab.parity.PrecisionClass;
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.text.Texts;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.FloatRows;

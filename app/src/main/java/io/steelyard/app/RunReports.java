@@ -1,12 +1,12 @@
 package io.steelyard.app;
 
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.metric.Metric;
+import io.steelyard.lab.record.Blocks;
+import io.steelyard.lab.record.Entry.Role;
+import io.steelyard.lab.record.ForkRecord;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
-import io.steelyard.lab.run.Blocks;
-import io.steelyard.lab.run.Entry.Role;
-import io.steelyard.lab.run.ForkRecord;
-import io.steelyard.lab.run.RunDirectory;
-import io.steelyard.lab.run.RunException;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;

@@ -2,10 +2,10 @@ package io.steelyard.app;
 
 import io.steelyard.engines.InstallException;
 import io.steelyard.engines.llamacpp.LlamaCppInstaller;
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
-import io.steelyard.lab.run.Json;
-import io.steelyard.lab.run.RunDirectory;
-import io.steelyard.lab.run.RunException;
+import io.steelyard.lab.record.Json;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineRegistry;

@@ -3,8 +3,8 @@ package io.steelyard.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.Summary;
-import io.steelyard.lab.run.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

@@ -2,8 +2,8 @@ package io.steelyard.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Summary;
-import io.steelyard.lab.run.Blocks;
 import io.steelyard.lab.run.Summariser;
 import io.steelyard.lab.study.Study;
 import io.steelyard.reports.BenchFormat;

@@ -2,8 +2,8 @@ package io.steelyard.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.lab.run.Entry;
-import io.steelyard.lab.run.Journal;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Journal;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;

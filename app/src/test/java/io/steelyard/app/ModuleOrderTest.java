@@ -52,6 +52,10 @@ final class ModuleOrderTest {
       slices().matching("io.steelyard.engines.(*)..").should().notDependOnEachOther();
 
   @ArchTest
+  static final ArchRule PACKAGES_OF_THE_LAB_FORM_NO_CYCLES =
+      slices().matching("io.steelyard.lab.(*)..").should().beFreeOfCycles();
+
+  @ArchTest
   static final ArchRule KERNELS_NEED_THE_JDK_ALONE =
       ArchRuleDefinition.classes()
           .that()

@@ -2,9 +2,9 @@ package io.steelyard.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.lab.run.Blocks;
-import io.steelyard.lab.run.Entry;
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Blocks;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.study.Study;
 import io.steelyard.reports.DetailTable;
 import java.io.IOException;

@@ -3,10 +3,10 @@ package io.steelyard.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.steelyard.lab.RunException;
+import io.steelyard.lab.record.Blocks;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
-import io.steelyard.lab.run.Blocks;
-import io.steelyard.lab.run.RunDirectory;
-import io.steelyard.lab.run.RunException;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Study;
 import io.steelyard.models.ModelException;

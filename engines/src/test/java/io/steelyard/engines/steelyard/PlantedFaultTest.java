@@ -3,10 +3,10 @@ package io.steelyard.engines.steelyard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.steelyard.lab.RunListener;
+import io.steelyard.lab.record.Journal;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
-import io.steelyard.lab.run.Journal;
-import io.steelyard.lab.run.RunDirectory;
-import io.steelyard.lab.run.RunListener;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineRegistry;

@@ -1,6 +1,6 @@
 package io.steelyard.lab.metric;
 
-import io.steelyard.lab.run.ForkRecord;
+import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.stats.Sample;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.steelyard.lab.metric;
 
-import io.steelyard.lab.run.Entry;
-import io.steelyard.lab.run.Entry.Role;
-import io.steelyard.lab.run.ForkRecord;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Entry.Role;
+import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.stats.Sample;
 import java.util.List;
 import java.util.function.ToDoubleFunction;

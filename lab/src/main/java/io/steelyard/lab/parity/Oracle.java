@@ -1,9 +1,8 @@
 package io.steelyard.lab.parity;
 
-import io.steelyard.lab.run.Json;
-import io.steelyard.lab.run.RunException;
-import io.steelyard.lab.run.RunListener;
-import io.steelyard.lab.run.Workers;
+import io.steelyard.lab.RunException;
+import io.steelyard.lab.RunListener;
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.text.Texts;
@@ -14,6 +13,7 @@ import io.steelyard.lab.worker.FloatRows;
 import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.lab.worker.Workers;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -6,7 +6,6 @@ import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 /** Decides whether a label computes what the oracle computes. */
 public final class ParityJudge {
@@ -64,23 +63,12 @@ public final class ParityJudge {
       return;
     }
     PrecisionClass bounds = PrecisionClass.of(engine.settings());
-    logits(engine.logits(), bounds, "", failures);
+    failures.addAll(bounds.failures(engine.logits(), ""));
     if (engine.exact() != null) {
-      logits(engine.exact(), PrecisionClass.F32, " with a float32 KV cache", failures);
+      failures.addAll(PrecisionClass.F32.failures(engine.exact(), " with a float32 KV cache"));
     }
     generation(engine, bounds, failures, notes);
     lengths(engine, failures);
-  }
-
-  private static void logits(
-      LogitsComparison logits, PrecisionClass bounds, String how, List<String> failures) {
-    over(failures, "mean KL" + how, logits.kldMean(), bounds.meanKl());
-    over(failures, "99th percentile of KL" + how, logits.kldP99(), bounds.p99Kl());
-    over(failures, "largest logit difference" + how, logits.maxAbs(), bounds.maxAbs());
-    if (!(logits.top1() >= bounds.top1())) {
-      failures.add(
-          number("top-1 agreement" + how + " %s is under %s", logits.top1(), bounds.top1()));
-    }
   }
 
   /** Greedy ids must be the oracle's up to the first position that is too close to call. */
@@ -166,17 +154,6 @@ public final class ParityJudge {
       }
     }
     return -1;
-  }
-
-  private static void over(List<String> failures, String what, double value, double bound) {
-    if (!(value <= bound)) {
-      failures.add(number(what + " %s is over %s", value, bound));
-    }
-  }
-
-  private static String number(String format, double value, double bound) {
-    return format.formatted(
-        String.format(Locale.ROOT, "%.3g", value), String.format(Locale.ROOT, "%.3g", bound));
   }
 
   private static String shorten(String text) {

@@ -1,10 +1,9 @@
 package io.steelyard.lab.parity;
 
+import io.steelyard.lab.RunException;
+import io.steelyard.lab.RunListener;
 import io.steelyard.lab.parity.EngineParity.Output;
-import io.steelyard.lab.run.Json;
-import io.steelyard.lab.run.RunException;
-import io.steelyard.lab.run.RunListener;
-import io.steelyard.lab.run.Workers;
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
@@ -16,6 +15,7 @@ import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.lab.worker.Workers;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,4 +1,5 @@
 /**
- * The records a run leaves behind: plan, trials, summary. Everything printed is derived from them.
+ * What a run leaves on disk: plan, journal of trials, summary. Everything printed is derived from
+ * it.
  */
 package io.steelyard.lab.record;

@@ -1,11 +1,16 @@
 package io.steelyard.lab.run;
 
+import io.steelyard.lab.RunException;
+import io.steelyard.lab.RunListener;
 import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.worker.MachineCounters;
 import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.Workers;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

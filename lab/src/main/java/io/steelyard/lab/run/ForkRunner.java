@@ -1,10 +1,13 @@
 package io.steelyard.lab.run;
 
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.parity.TimedCall;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Entry.Role;
+import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.run.BlockLoop.Place;
-import io.steelyard.lab.run.Entry.Role;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
@@ -17,6 +20,7 @@ import io.steelyard.lab.worker.Timed;
 import io.steelyard.lab.worker.Timeouts;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.lab.worker.Workers;
 import io.steelyard.stats.WarmUp;
 import java.io.IOException;
 import java.time.Duration;

@@ -1,8 +1,10 @@
 package io.steelyard.lab.run;
 
+import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.worker.KernelRequest;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.lab.worker.Workers;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;

@@ -1,10 +1,17 @@
 package io.steelyard.lab.run;
 
+import io.steelyard.lab.RunException;
+import io.steelyard.lab.RunListener;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.FairnessSheet;
 import io.steelyard.lab.parity.Oracle;
 import io.steelyard.lab.parity.ParityJudge;
 import io.steelyard.lab.parity.ParityRun;
+import io.steelyard.lab.record.Blocks;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Journal;
+import io.steelyard.lab.record.Json;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
@@ -13,6 +20,7 @@ import io.steelyard.lab.worker.EngineInfo;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.Workers;
 import io.steelyard.stats.WarmUp;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,2 @@
-/**
- * Executing a plan: the journal of trials, the run directory, the block loop and what is derived
- * from it.
- */
+/** Executing a plan: oracle, parity, the loop of blocks, and the summary of what they left. */
 package io.steelyard.lab.run;

@@ -3,7 +3,7 @@ package io.steelyard.lab.environment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 import io.steelyard.lab.TestData;
-import io.steelyard.lab.run.ForkRecord;
+import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.stats.Sample;
 import java.util.List;

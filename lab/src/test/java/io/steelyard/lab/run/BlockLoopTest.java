@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.steelyard.lab.RunListener;
 import io.steelyard.lab.TestData;
 import io.steelyard.lab.parity.EngineParity;
-import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.record.Blocks;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Entry.Role;
+import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.MachineCounters;
 import io.steelyard.lab.worker.WorkerException;

@@ -3,14 +3,18 @@ package io.steelyard.lab.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.TestData;
 import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.Timeouts;
+import io.steelyard.lab.worker.Workers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package io.steelyard.lab.run;
 import static io.steelyard.lab.TestData.blockStart;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.lab.record.Entry;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

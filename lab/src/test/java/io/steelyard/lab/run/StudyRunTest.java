@@ -2,7 +2,10 @@ package io.steelyard.lab.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.lab.RunListener;
 import io.steelyard.lab.TestData;
+import io.steelyard.lab.record.Json;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineException;

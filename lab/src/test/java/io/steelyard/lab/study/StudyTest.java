@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.steelyard.lab.TestData;
-import io.steelyard.lab.run.Json;
+import io.steelyard.lab.record.Json;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;

@@ -1,6 +1,6 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
-import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.record.Entry.Role;
 import java.util.List;
 
 /**

@@ -1,4 +1,4 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
 import io.steelyard.lab.study.Cell;
 import java.util.ArrayList;

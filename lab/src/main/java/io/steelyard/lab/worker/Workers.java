@@ -1,15 +1,7 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.worker;
 
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.study.Study;
-import io.steelyard.lab.worker.EngineException;
-import io.steelyard.lab.worker.EngineRegistry;
-import io.steelyard.lab.worker.EngineSpec;
-import io.steelyard.lab.worker.LoadReport;
-import io.steelyard.lab.worker.LoadRequest;
-import io.steelyard.lab.worker.Timeouts;
-import io.steelyard.lab.worker.WorkerCommand;
-import io.steelyard.lab.worker.WorkerException;
-import io.steelyard.lab.worker.WorkerProcess;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
@@ -60,7 +52,8 @@ public final class Workers {
   }
 
   /** The same, with other limits to the coordinator's patience. */
-  WorkerProcess start(String name, String engine, Map<String, String> options, Timeouts timeouts)
+  public WorkerProcess start(
+      String name, String engine, Map<String, String> options, Timeouts timeouts)
       throws WorkerException {
     Map<String, String> environment = EngineSpec.environment(options);
     try {

@@ -1,9 +1,10 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.TestData;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -1,8 +1,9 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.TestData;
 import io.steelyard.lab.study.Study;
 import java.io.IOException;

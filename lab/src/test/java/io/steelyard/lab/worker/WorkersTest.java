@@ -1,10 +1,8 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.lab.study.Study;
-import io.steelyard.lab.worker.EngineRegistry;
-import io.steelyard.lab.worker.LoadRequest;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab;
 
 /** Told how a run goes on, for a person who watches. Never called while a trial is timed. */
 public interface RunListener {

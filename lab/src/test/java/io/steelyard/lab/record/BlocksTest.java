@@ -1,4 +1,4 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
 import static io.steelyard.lab.TestData.blockEnd;
 import static io.steelyard.lab.TestData.blockStart;
@@ -7,8 +7,8 @@ import static io.steelyard.lab.TestData.forkEnd;
 import static io.steelyard.lab.TestData.forkStart;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.lab.run.Blocks.Block;
-import io.steelyard.lab.run.Entry.Role;
+import io.steelyard.lab.record.Blocks.Block;
+import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Workload;
 import java.util.ArrayList;

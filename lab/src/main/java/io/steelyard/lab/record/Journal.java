@@ -1,5 +1,6 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
+import io.steelyard.lab.RunException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

@@ -1,4 +1,4 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -20,7 +20,7 @@ public final class RunException extends RuntimeException {
   }
 
   /** A file of a run that has begun can't be written. */
-  static RunException unwritable(Path file, IOException e) {
+  public static RunException unwritable(Path file, IOException e) {
     return new RunException(
         "can't write "
             + file
@@ -31,7 +31,7 @@ public final class RunException extends RuntimeException {
   }
 
   /** There is no run yet, and none can be made. */
-  static RunException unmakeable(Path folder, IOException e) {
+  public static RunException unmakeable(Path folder, IOException e) {
     return new RunException(
         "can't make a run under "
             + folder

@@ -1,4 +1,4 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;

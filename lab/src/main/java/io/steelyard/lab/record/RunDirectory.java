@@ -1,6 +1,6 @@
-package io.steelyard.lab.run;
+package io.steelyard.lab.record;
 
-import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.study.Study;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
