@@ -11,8 +11,8 @@ find_jdk() {
   local wanted candidate on_path=""
   if candidate=$(command -v java); then on_path=$(dirname "$(dirname "$(readlink -f "$candidate")")"); fi
   for wanted in exact newer; do
-    for candidate in "${JAVA_HOME:-}" "$on_path" /usr/lib/jvm/* "$HOME"/.sdkman/candidates/java/* \
-      "$HOME"/.jdks/* /opt/java/* /opt/jdk* /usr/local/jdk* /usr/java/*; do
+    for candidate in "${JAVA_HOME:-}" "$on_path" /usr/lib/jvm/* "${HOME:-/nowhere}"/.sdkman/candidates/java/* \
+      "${HOME:-/nowhere}"/.jdks/* /opt/java/* /opt/jdk* /usr/local/jdk* /usr/java/*; do
       local release
       release=$(jdk_release "$candidate") || continue
       if [ "${release:-0}" -eq 25 ] || { [ "$wanted" = newer ] && [ "${release:-0}" -gt 25 ]; }; then
@@ -30,7 +30,7 @@ find_jdk() {
 
 find_maven() {
   local candidate
-  for candidate in "$(command -v mvn)" "${MAVEN_HOME:-/nowhere}/bin/mvn" "$HOME"/.sdkman/candidates/maven/current/bin/mvn; do
+  for candidate in "$(command -v mvn)" "${MAVEN_HOME:-/nowhere}/bin/mvn" "${HOME:-/nowhere}"/.sdkman/candidates/maven/current/bin/mvn; do
     if [ -n "$candidate" ] && [ -x "$candidate" ]; then
       MVN=$candidate
       return 0

@@ -119,9 +119,15 @@ final class GenerateCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StudyOptions.between("--tokens", tokens, 1, 1 << 20);
     StudyOptions.between("--threads", threads, 0, 1024);
-    if (!(temperature >= 0) || !(topP > 0 && topP <= 1) || !(minP >= 0 && minP < 1) || topK < 0) {
+    if (!(temperature >= 0 && temperature <= 100)
+        || !(topP > 0 && topP <= 1)
+        || !(minP >= 0 && minP < 1)
+        || topK < 0) {
       throw new UsageException(
-          "sampling needs --temperature ≥ 0, 0 < --top-p ≤ 1, 0 ≤ --min-p < 1 and --top-k ≥ 0");
+          "sampling needs 0 ≤ --temperature ≤ 100, 0 < --top-p ≤ 1, 0 ≤ --min-p < 1 and --top-k ≥ 0");
+    }
+    if (!List.of("f16", "f32").contains(kv)) {
+      throw new UsageException("--kv " + kv + " is neither f16 nor f32");
     }
     Console console = new Console();
     EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(engine), console).getFirst());

@@ -65,7 +65,13 @@ public final class Main {
         new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8));
     // Numbers are written one way everywhere, in tables as in records.
     Locale.setDefault(Locale.ROOT);
-    System.exit(run(arguments));
+    int code = run(arguments);
+    if (System.out.checkError()) {
+      System.err.println(
+          "steelyard: the output could not be written: is the disk full, or the reader gone?");
+      code = code == ExitCode.FINE ? ExitCode.FAILED : code;
+    }
+    System.exit(code);
   }
 
   /** Runs a command line and gives its exit code. */

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -83,6 +84,10 @@ final class ModelLogitsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StudyOptions.between("--threads", threads, 0, 1024);
+    Path folder = out.toAbsolutePath().getParent();
+    if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
+      throw new UsageException("--out " + out + ": name a file in a folder that is there");
+    }
     Console console = new Console();
     String text =
         tier == null ? engine : engine + (engine.contains(":") ? "," : ":") + "tier=" + tier;

@@ -3,6 +3,7 @@ package io.steelyard.app;
 import io.steelyard.kernels.DataType;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -47,6 +48,13 @@ final class ModelSynthCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Console console = new Console();
+    if (Files.exists(out) && !Files.isRegularFile(out)) {
+      throw new UsageException("--out " + out + " is there and is no file: name another");
+    }
+    if (out.toAbsolutePath().getParent() == null
+        || !Files.isDirectory(out.toAbsolutePath().getParent())) {
+      throw new UsageException("--out " + out + ": there is no such folder; make it first");
+    }
     Shape of = Synth.shapeOf(shape);
     DataType as = Synth.typeOf(type);
     try (BytesBar bar = new BytesBar(console, "writing " + out.getFileName())) {

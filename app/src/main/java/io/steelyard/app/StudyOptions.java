@@ -205,6 +205,9 @@ final class StudyOptions {
     if (threads != null) {
       between("--threads", threads, 1, MOST_THREADS);
     }
+    if (runs.toString().isBlank()) {
+      throw new UsageException("--runs is empty: name a folder");
+    }
     if (!List.of("auto", "f16", "f32").contains(kv)) {
       throw new UsageException("--kv " + kv + " is none of f16, f32 and auto");
     }

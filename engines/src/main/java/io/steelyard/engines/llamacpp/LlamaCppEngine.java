@@ -267,7 +267,8 @@ public final class LlamaCppEngine implements Engine {
     return new LoadReport.Settings(
         weights.precision(),
         s.options.kv().label(),
-        weights.activations(),
+        // Its flash attention multiplies in float16 even over a float32 cache.
+        weights.activations() + (flash ? ", f16 in flash attention" : ""),
         s.context.threads(),
         Affinity.current(),
         s.context.batchLimit(),

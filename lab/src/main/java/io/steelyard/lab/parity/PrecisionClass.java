@@ -112,8 +112,11 @@ public enum PrecisionClass {
    * float32 rounds nothing that the weights' own precision excuses, so only its KV cache counts.
    */
   public static PrecisionClass of(LoadReport.Settings settings) {
-    return lessPrecise(
-        exactArithmetic(settings) ? F32 : ofTypes(settings.weights()), ofTypes(settings.kv()));
+    PrecisionClass arithmetic =
+        exactArithmetic(settings)
+            ? F32
+            : lessPrecise(ofTypes(settings.weights()), ofTypes(settings.activations()));
+    return lessPrecise(arithmetic, ofTypes(settings.kv()));
   }
 
   /** Whether an engine multiplies in float32, whatever the precision of the weights. */

@@ -145,6 +145,8 @@ final class WorkerChannel {
       Thread.currentThread().interrupt();
     }
     reader.interrupt();
+    // The reader may not have told a caller that still waits; full, there is enough to wake it.
+    var _ = inputs.offer(new Input.End());
     failure =
         failure.or(
             () -> Optional.of(new WorkerException(Kind.DIED, subject() + " has been closed")));

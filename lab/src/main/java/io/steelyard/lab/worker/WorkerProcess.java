@@ -210,14 +210,15 @@ public final class WorkerProcess implements AutoCloseable {
       try {
         call("close", Nothing.NOTHING, Nothing.class);
       } catch (WorkerException _) {
-        // Whatever it answered, it is ended below.
+        // Whatever it answered, it is ended now, before another thread's call can begin.
       } finally {
+        channel.close(timeouts.close());
         calling.unlock();
       }
     } else {
       group.kill();
+      channel.close(timeouts.close());
     }
-    channel.close(timeouts.close());
     deleteScratch();
   }
 

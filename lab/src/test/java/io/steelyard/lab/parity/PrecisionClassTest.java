@@ -55,6 +55,15 @@ class PrecisionClassTest {
   }
 
   @Test
+  void arithmeticThatRoundsCountsWhateverTheWeights() {
+    LoadReport.Settings settings =
+        new LoadReport.Settings(
+            "F32 100%", "f32", "f32, f16 in flash attention", 2, "0-1", 512, 1024, true, 3, 30, 1);
+
+    assertThat(PrecisionClass.of(settings)).isEqualTo(PrecisionClass.HALF);
+  }
+
+  @Test
   void typesThatAreNotKnownAreHeldToTheStrictestBounds() {
     assertThat(PrecisionClass.of(TestData.settings("none", "none", 2)))
         .isEqualTo(PrecisionClass.F32);
