@@ -153,8 +153,8 @@ class JournalTest {
       assertThatExceptionOfType(RunException.class)
           .isThrownBy(() -> journal.add(ENTRIES.getFirst()))
           .withMessage(
-              "can't write %s (No space left on device): make room or choose another folder; nothing"
-                  + " recorded is lost, and './steelyard resume' goes on from there",
+              "can't write %s (No space left on device): make room there; nothing recorded is"
+                  + " lost, and './steelyard resume' goes on",
               file);
       assertThat(journal.entries()).isEmpty();
     }
