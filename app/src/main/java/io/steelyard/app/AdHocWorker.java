@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.lab.TemporaryFolder;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineRegistry;
@@ -12,16 +13,14 @@ import io.steelyard.models.catalogue.ResolvedModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
 
 /** An engine with a model loaded, outside of any run: for one answer, not for a measurement. */
 final class AdHocWorker implements AutoCloseable {
-  private final Path folder;
+  private final TemporaryFolder folder;
   private final WorkerProcess worker;
   private final LoadReport loaded;
 
-  private AdHocWorker(Path folder, WorkerProcess worker, LoadReport loaded) {
+  private AdHocWorker(TemporaryFolder folder, WorkerProcess worker, LoadReport loaded) {
     this.folder = folder;
     this.worker = worker;
     this.loaded = loaded;
@@ -35,7 +34,7 @@ final class AdHocWorker implements AutoCloseable {
   static AdHocWorker start(
       EngineSpec engine, ResolvedModel model, int threads, int context, String kv)
       throws IOException, WorkerException {
-    Path folder = Files.createTempDirectory("steelyard-");
+    TemporaryFolder folder = TemporaryFolder.make();
     Workers workers =
         workers(
             model,
@@ -45,7 +44,7 @@ final class AdHocWorker implements AutoCloseable {
                 kv,
                 true,
                 Environment.affinity()),
-            folder);
+            folder.path());
     WorkerProcess worker = null;
     try {
       worker = workers.start("worker", engine.name(), engine.options());
@@ -54,7 +53,7 @@ final class AdHocWorker implements AutoCloseable {
       if (worker != null) {
         worker.close();
       }
-      delete(folder);
+      folder.close();
       throw e;
     }
   }
@@ -84,16 +83,8 @@ final class AdHocWorker implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException {
+  public void close() {
     worker.close();
-    delete(folder);
-  }
-
-  private static void delete(Path folder) throws IOException {
-    try (Stream<Path> paths = Files.walk(folder)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
-    }
+    folder.close();
   }
 }

@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.lab.parity.FairnessSheet;
 import io.steelyard.lab.study.Study;
 import io.steelyard.models.catalogue.ResolvedModel;
 import java.util.ArrayList;
@@ -74,6 +75,15 @@ final class CompareCommand implements Callable<Integer> {
       if (!Study.METRICS.contains(metric)) {
         throw new UsageException(
             "--metrics " + metric + " is unknown: there are " + String.join(", ", Study.METRICS));
+      }
+    }
+    for (String line : allow) {
+      if (!FairnessSheet.lines().contains(line)) {
+        throw new UsageException(
+            "--allow "
+                + line
+                + " is no line of the fairness sheet: there are "
+                + String.join(", ", FairnessSheet.lines()));
       }
     }
     List<String> specs =

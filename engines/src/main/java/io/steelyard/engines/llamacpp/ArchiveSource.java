@@ -51,7 +51,14 @@ sealed interface ArchiveSource {
       Path log = folder.resolve("npm.log");
       int code =
           ExternalTool.run(
-              List.of(npm.toString(), "pack", spec(), "--loglevel=error"),
+              List.of(
+                  npm.toString(),
+                  "pack",
+                  spec(),
+                  "--loglevel=error",
+                  "--prefer-offline",
+                  "--fetch-retries=1",
+                  "--fetch-retry-maxtimeout=5000"),
               place,
               environment,
               log,

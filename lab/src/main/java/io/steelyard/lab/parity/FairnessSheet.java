@@ -37,6 +37,11 @@ public final class FairnessSheet {
 
   private FairnessSheet() {}
 
+  /** The names of all lines, in order. */
+  public static List<String> lines() {
+    return LINES.stream().map(Line::name).toList();
+  }
+
   /** Builds the sheet over all labels that were loaded. */
   public static List<FairnessLine> of(Study study, List<EngineParity> engines) {
     List<FairnessLine> sheet = new ArrayList<>();

@@ -2,6 +2,7 @@ package io.steelyard.lab.run;
 
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.RunListener;
+import io.steelyard.lab.TemporaryFolder;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.FairnessSheet;
 import io.steelyard.lab.parity.Oracle;
@@ -22,15 +23,11 @@ import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.Workers;
 import io.steelyard.stats.WarmUp;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * A study from its plan to its summary: oracle, parity, fairness, blocks, verdicts. The same call
@@ -82,13 +79,10 @@ public final class StudyRun {
 
   /** Proves parity, then measures the labels that passed. */
   public Outcome run() throws WorkerException {
-    Path scratch = scratch();
-    try {
-      Workers workers =
-          new Workers(study.model(), study.settings(), registry, directory::stderr, scratch);
-      return run(workers);
-    } finally {
-      delete(scratch);
+    try (TemporaryFolder scratch = TemporaryFolder.make()) {
+      return run(
+          new Workers(
+              study.model(), study.settings(), registry, directory::stderr, scratch.path()));
     }
   }
 
@@ -214,28 +208,5 @@ public final class StudyRun {
             Math.max(least, Math.min(all, study.design().budgetSeconds())),
             least,
             study.design().budgetSeconds());
-  }
-
-  private static Path scratch() {
-    try {
-      return Files.createTempDirectory("steelyard-");
-    } catch (IOException e) {
-      throw new RunException(
-          "can't make a temporary folder under "
-              + System.getProperty("java.io.tmpdir")
-              + ": make"
-              + " room there or point java.io.tmpdir elsewhere",
-          e);
-    }
-  }
-
-  private static void delete(Path folder) {
-    try (Stream<Path> paths = Files.walk(folder)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
-    } catch (IOException e) {
-      // Left for the system's own cleaning of temporary folders.
-    }
   }
 }

@@ -171,7 +171,7 @@ final class WorkerChannel {
   private WorkerException timedOut(String call, Duration timeout) {
     return new WorkerException(
         Kind.TIMED_OUT,
-        "%s gave no answer to '%s' in %s and was killed; a longer time-out may help%s"
+        "%s gave no answer to '%s' in %s and was killed%s"
             .formatted(subject(), call, seconds(timeout), group.stderrTail()));
   }
 
