@@ -35,7 +35,7 @@ import java.util.Map;
  */
 public final class StudyRun {
   /** What the sentinel takes a block, its start included. */
-  private static final double SENTINEL_SECONDS = 1.5;
+  private static final double SENTINEL_SECONDS = 3;
 
   private final RunDirectory directory;
   private final Study study;
