@@ -177,8 +177,8 @@ final class StudyOptions {
         ? new Study.Design(
             forks == null ? 3 : forks,
             trials == null ? 2 : trials,
+            8,
             5,
-            4,
             budget == null ? 60 : budget,
             margin,
             seed)

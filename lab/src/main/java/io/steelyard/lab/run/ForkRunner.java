@@ -202,22 +202,26 @@ final class ForkRunner implements BlockLoop.Forks {
       }
     }
 
-    /** A trial is warmed with itself: the same calls, until they settle or the cap is reached. */
+    /**
+     * A trial is warmed with itself: the same calls, until their times settle and compilation has
+     * all but ended, or the cap is reached. A cell whose times have settled by then is steady.
+     */
     private void warmUp(WorkerProcess worker) throws WorkerException, IOException {
       Study.Design design = study.design();
       List<Entry.Call> calls = new ArrayList<>();
       long started = System.nanoTime();
       settled = false;
-      while (!settled
+      boolean warm = false;
+      while (!warm
           && calls.size() < design.warmUpCap()
           && (calls.size() < WarmUp.LEAST_ITERATIONS
               || (System.nanoTime() - started) / 1e9 < design.warmUpSeconds())) {
         int prompt = warmUpPrompt(place.block(), design.trials(), calls.size(), prompts.count());
         calls.add(call(worker, place.cell().workload(), Role.WARM_UP, calls.size(), prompt));
         double[] times = calls.stream().mapToDouble(Entry.Call::nanos).toArray();
+        settled = WarmUp.settled(times);
         // What the runtime compiles around a hosted engine is none of the engine's own code.
-        settled =
-            WarmUp.settled(times) && (worker.info().hosted() || compilingShare(calls) < COMPILING);
+        warm = settled && (worker.info().hosted() || compilingShare(calls) < COMPILING);
       }
     }
 
