@@ -176,7 +176,7 @@ class WireTest {
             Wire.Nothing.NOTHING,
             new LoadRequest("/a/b \"c\"", 2, 512, "f16", true, Map.of("tier", "vector")),
             new Wire.TokenizeRequest("Grüße, 世界 🙂\u0000\n", true),
-            new Wire.RowsRequest(IDS, "/tmp/x"),
+            new Wire.RowsRequest(IDS, "rows.f32"),
             new PrefillRequest(IDS, 1),
             new PrefillRequest(new int[0], 0),
             new DecodeRequest(
