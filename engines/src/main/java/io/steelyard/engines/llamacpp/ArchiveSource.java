@@ -58,6 +58,7 @@ sealed interface ArchiveSource {
                   "--loglevel=error",
                   "--prefer-offline",
                   "--fetch-retries=1",
+                  "--fetch-retry-mintimeout=1000",
                   "--fetch-retry-maxtimeout=5000"),
               place,
               environment,
