@@ -33,7 +33,7 @@ import picocli.CommandLine.ScopeType;
       "",
       "Examples:",
       "  ./steelyard compare                       two engines on a small real model",
-      "  ./steelyard compare --quick --json        the same in about a minute, as JSON",
+      "  ./steelyard compare --quick --json        the same, less precisely, as JSON",
       "  ./steelyard generate --chat \"Why is the sky blue?\"",
       "",
       "Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 regression, 4 inconclusive, 5 parity failure."

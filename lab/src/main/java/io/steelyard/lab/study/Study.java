@@ -1,7 +1,6 @@
 package io.steelyard.lab.study;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -127,10 +126,5 @@ public record Study(
       }
     }
     return cells;
-  }
-
-  /** What a label's options say where the study's settings say otherwise. */
-  public Map<String, String> named(String label) {
-    return new LinkedHashMap<>(engines.get(label).options());
   }
 }
