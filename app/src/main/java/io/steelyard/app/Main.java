@@ -5,6 +5,7 @@ import io.steelyard.lab.RunException;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.UnknownNameException;
 import io.steelyard.reports.terminal.Terminal;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -13,8 +14,10 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
@@ -59,6 +62,9 @@ public final class Main {
     Engines.llamaCppHome = Optional.of(directory);
   }
 
+  private static final Set<EngineException.Kind> ASKED_WRONGLY =
+      EnumSet.of(EngineException.Kind.UNSUPPORTED, EngineException.Kind.BAD_REQUEST);
+
   public static void main(String[] arguments) {
     // Engines' names and texts are UTF-8 whatever the platform's own charset.
     System.setOut(
@@ -88,7 +94,7 @@ public final class Main {
     line.setExecutionExceptionHandler(
         (failure, command, parsed) -> {
           System.err.println("steelyard: " + message(failure));
-          return failure instanceof UsageException ? ExitCode.USAGE : ExitCode.FAILED;
+          return usage(failure) ? ExitCode.USAGE : ExitCode.FAILED;
         });
     line.setParameterExceptionHandler(
         (failure, rest) -> {
@@ -98,6 +104,16 @@ public final class Main {
           return ExitCode.USAGE;
         });
     return line;
+  }
+
+  /** Whether the command asked for what there isn't, rather than failed at what there is. */
+  private static boolean usage(Exception failure) {
+    return switch (failure) {
+      case UsageException _, UnknownNameException _ -> true;
+      case EngineException e -> ASKED_WRONGLY.contains(e.kind());
+      case WorkerException e -> e.refusal().filter(ASKED_WRONGLY::contains).isPresent();
+      default -> false;
+    };
   }
 
   private static String message(Exception failure) {

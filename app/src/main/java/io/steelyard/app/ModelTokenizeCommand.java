@@ -47,9 +47,6 @@ final class ModelTokenizeCommand implements Callable<Integer> {
       int number = 0;
       for (String line = in.readLine(); line != null; line = in.readLine()) {
         number++;
-        if (line.isBlank()) {
-          continue;
-        }
         console.result(Json.line(ids(tokenizer, line, number)));
       }
     }

@@ -117,13 +117,13 @@ final class CommandLineTest {
   void aModelThatIsNotThereIsNamedWithTheWayOn() {
     Outcome outcome = run("", "generate", "--model", "no-such-model", "x");
 
-    assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(outcome.code()).isEqualTo(ExitCode.USAGE);
     assertThat(outcome.err()).contains("no-such-model").contains("smollm2-135m-instruct");
   }
 
   @Test
   void tokenizeTurnsJsonStringsIntoJsonArrays() {
-    Outcome outcome = run("\"ab\"\n\n\"\"\n", "model", "tokenize", model.toString());
+    Outcome outcome = run("\"ab\"\n\"\"\n", "model", "tokenize", model.toString());
 
     assertThat(outcome.code()).as(outcome.err()).isZero();
     List<String> lines = outcome.out().lines().toList();
@@ -135,9 +135,12 @@ final class CommandLineTest {
   @Test
   void tokenizeSaysWhichLineIsNoJsonString() {
     Outcome outcome = run("\"fine\"\nnot json\n", "model", "tokenize", model.toString());
+    Outcome blank = run("\"fine\"\n\n\"x\"\n", "model", "tokenize", model.toString());
 
     assertThat(outcome.code()).isEqualTo(ExitCode.USAGE);
     assertThat(outcome.err()).contains("line 2");
+    assertThat(blank.code()).as("an answer for each line, or none").isEqualTo(ExitCode.USAGE);
+    assertThat(blank.err()).contains("line 2");
   }
 
   @Test

@@ -3,7 +3,7 @@ package io.steelyard.models;
 /**
  * A model that can't be found, read or run, in one sentence that says what, where and what to do.
  */
-public final class ModelException extends RuntimeException {
+public sealed class ModelException extends RuntimeException permits UnknownNameException {
   private static final long serialVersionUID = 1L;
 
   public ModelException(String message) {

@@ -2,10 +2,9 @@ package io.steelyard.lab.worker;
 
 import io.steelyard.lab.worker.WorkerException.Kind;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -23,8 +22,8 @@ import java.util.stream.Stream;
  * the coordinator ends, so are all groups.
  */
 final class ProcessGroup {
-  /** The most of standard error that a message quotes. */
-  private static final int TAIL = 2_048;
+  /** How long a message waits for what a process wrote before it ended. */
+  private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
   private static final Set<ProcessGroup> ALIVE = ConcurrentHashMap.newKeySet();
 
@@ -53,14 +52,12 @@ final class ProcessGroup {
 
   private final Process process;
   private final long startedNanos;
-  private final Path stderrFile;
-  private final long stderrStart;
+  private final ErrorLog errors;
 
-  private ProcessGroup(Process process, long startedNanos, Path stderrFile, long stderrStart) {
+  private ProcessGroup(Process process, long startedNanos, Path stderrFile) {
     this.process = process;
     this.startedNanos = startedNanos;
-    this.stderrFile = stderrFile;
-    this.stderrStart = stderrStart;
+    this.errors = ErrorLog.start(process.getErrorStream(), stderrFile, process.pid());
   }
 
   static ProcessGroup start(WorkerCommand command, Path stderrFile) throws WorkerException {
@@ -83,11 +80,9 @@ final class ProcessGroup {
     Map<String, String> environment = builder.environment();
     environment.keySet().removeAll(WorkerCommand.REMOVED);
     environment.putAll(command.environment());
-    builder.redirectError(ProcessBuilder.Redirect.appendTo(stderrFile.toFile()));
     try {
       Files.createDirectories(stderrFile.toAbsolutePath().getParent());
-      long stderrStart = Files.exists(stderrFile) ? Files.size(stderrFile) : 0;
-      return SPAWNER.submit(() -> start(builder, stderrFile, stderrStart)).get();
+      return SPAWNER.submit(() -> start(builder, stderrFile)).get();
     } catch (IOException e) {
       throw new WorkerException(
           Kind.NOT_STARTED,
@@ -106,10 +101,9 @@ final class ProcessGroup {
     }
   }
 
-  private static ProcessGroup start(ProcessBuilder builder, Path stderrFile, long stderrStart)
-      throws IOException {
+  private static ProcessGroup start(ProcessBuilder builder, Path stderrFile) throws IOException {
     long startedNanos = System.nanoTime();
-    ProcessGroup group = new ProcessGroup(builder.start(), startedNanos, stderrFile, stderrStart);
+    ProcessGroup group = new ProcessGroup(builder.start(), startedNanos, stderrFile);
     ALIVE.add(group);
     // What the worker left behind would keep its output open, and go on computing.
     var _ =
@@ -173,18 +167,10 @@ final class ProcessGroup {
 
   /** The last lines that it wrote to standard error, quoted for a message; empty if none. */
   String stderrTail() {
-    try (RandomAccessFile file = new RandomAccessFile(stderrFile.toFile(), "r")) {
-      long start = Math.max(stderrStart, file.length() - TAIL);
-      byte[] bytes = new byte[(int) Math.max(0, file.length() - start)];
-      file.seek(start);
-      int length = Math.max(0, file.read(bytes));
-      String text = new String(bytes, 0, length, StandardCharsets.UTF_8).strip();
-      return text.isEmpty()
-          ? ""
-          : "\nThe end of " + stderrFile + ":\n" + text.indent(2).stripTrailing();
-    } catch (IOException e) {
-      return "\n(" + stderrFile + " can't be read: " + e.getMessage() + ")";
+    if (!process.isAlive()) {
+      errors.finish(LAST_WORDS);
     }
+    return errors.quoted();
   }
 
   private static List<String> deathSignal() {

@@ -120,7 +120,8 @@ final class WorkerChannel {
         line.length == 0
             ? ""
             : "\nThe line: "
-                + new String(line, 0, Math.min(line.length, 200), StandardCharsets.UTF_8);
+                + Printable.line(
+                    new String(line, 0, Math.min(line.length, 200), StandardCharsets.UTF_8));
     return fail(
         new WorkerException(
             Kind.GARBAGE,

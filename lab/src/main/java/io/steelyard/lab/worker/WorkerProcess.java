@@ -272,7 +272,7 @@ public final class WorkerProcess implements AutoCloseable {
         switch (answer(call, id, line)) {
           case Answer.Token token -> listener.token(token.token());
           case Answer.Refusal refusal ->
-              throw new WorkerException(refusal.kind(), refusal.message());
+              throw new WorkerException(refusal.kind(), Printable.line(refusal.message()));
           case Answer.Ok ok -> {
             compileNanos = Math.max(compileNanos, ok.compileNanos());
             R value = result(call, result, ok.result(), line);

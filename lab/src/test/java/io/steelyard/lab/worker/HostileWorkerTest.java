@@ -124,6 +124,30 @@ class HostileWorkerTest {
   }
 
   @Test
+  void errorsWithoutEndAreKeptInPart() throws Exception {
+    WorkerException e =
+        failure("head -c 30000000 /dev/zero | tr '\\0' x >&2; echo the end >&2; exit 3", PATIENT);
+    assertThat(e).hasMessageContaining("exited with code 3").hasMessageContaining("the end");
+    assertThat(folder.resolve("stderr.txt")).hasSize(1 << 20);
+  }
+
+  @Test
+  void whatAnEngineSaysCantSteerTheTerminal() throws Exception {
+    WorkerException e = failure("printf '\\033[31mred\\007' >&2; exit 3", PATIENT);
+    assertThat(e).hasMessageContaining("?[31mred?");
+    try (WorkerProcess worker =
+        start(
+            HELLO
+                + """
+                read l; printf '%s\\n' '{"id":2,"error":{"kind":"failed","message":"one\\ntwo \\u001b[31m"}}'; read l
+                """,
+            PATIENT)) {
+      WorkerException refused = catchThrowableOfType(WorkerException.class, worker::memory);
+      assertThat(refused).hasMessage("one two ?[31m");
+    }
+  }
+
+  @Test
   void aSlowAnswerIsAnAnswer() throws Exception {
     String script = "read l; sleep 0.2; echo '{\"id\":2,\"ok\":{\"parts\":{\"kv\":7}}}'; read l";
     try (WorkerProcess worker = start(HELLO + script, PATIENT)) {

@@ -52,23 +52,23 @@ public record Config(
     int headDimension = reader.count("attention.key_length", Math.max(1, hidden / heads));
     int valueDimension = reader.count("attention.value_length", headDimension);
     if (heads % kvHeads != 0) {
-      throw new ModelException(
+      throw metadata.fault(
           "the model has %d query heads for %d key-value heads; they must divide"
               .formatted(heads, kvHeads));
     }
     if (valueDimension != headDimension) {
-      throw new ModelException(
+      throw metadata.fault(
           "the model's keys have %d values and its values %d; only equal ones are supported"
               .formatted(headDimension, valueDimension));
     }
     int ropeDimensions = reader.count("rope.dimension_count", headDimension);
     if (ropeDimensions > headDimension || ropeDimensions % 2 != 0) {
-      throw new ModelException(
+      throw metadata.fault(
           "the model turns %d of %d values of a head; that must be even and no more"
               .formatted(ropeDimensions, headDimension));
     }
     if (reader.integer("expert_count", 0) > 0) {
-      throw new ModelException(
+      throw metadata.fault(
           "the model is a mixture of experts, which isn't supported; choose a dense model");
     }
     return new Config(
@@ -108,7 +108,7 @@ public record Config(
 
     int bounded(String what, long value) {
       if (value < 1 || value > LARGEST) {
-        throw new ModelException(
+        throw metadata.fault(
             "%s is %d where a number from 1 to %d is needed; the file is damaged"
                 .formatted(what, value, LARGEST));
       }
@@ -126,7 +126,7 @@ public record Config(
     double positive(String key, double fallback) {
       double value = metadata.real(prefix + key, fallback);
       if (!(value > 0) || Double.isInfinite(value)) {
-        throw new ModelException(
+        throw metadata.fault(
             "%s%s is %s where a positive number is needed; the file is damaged"
                 .formatted(prefix, key, value));
       }
@@ -141,7 +141,7 @@ public record Config(
         case "" -> positive("rope.scale_linear", 1);
         case "linear" -> positive("rope.scaling.factor", 1);
         default ->
-            throw new ModelException(
+            throw metadata.fault(
                 "the model scales its positions by '%s', which isn't supported; only linear is"
                     .formatted(type));
       };

@@ -2,6 +2,7 @@ package io.steelyard.models.catalogue;
 
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
@@ -67,7 +68,7 @@ public final class ModelResolver {
    */
   public ResolvedModel resolve(String name, ResolveListener listener) {
     if (name.isBlank()) {
-      throw new ModelException("the model's name is empty; " + whatThereIs());
+      throw new UnknownNameException("the model's name is empty; " + whatThereIs());
     }
     if (name.startsWith(SynthName.PREFIX)) {
       return random(SynthName.parse(name), false, listener);
@@ -88,7 +89,12 @@ public final class ModelResolver {
     if (name.startsWith(SynthName.PREFIX)) {
       return random(SynthName.parse(name), force, listener);
     }
-    return fetched(catalogue.find(name).orElseThrow(() -> unknown(name)), force, listener);
+    Optional<Catalogue.Entry> entry = catalogue.find(name);
+    if (entry.isEmpty() && Files.exists(Path.of(name))) {
+      throw new UnknownNameException(
+          "%s is a file already: name it as it is, for instance with --model".formatted(name));
+    }
+    return fetched(entry.orElseThrow(() -> unknown(name)), force, listener);
   }
 
   /** All models that have a name, and the random ones that have been made. */
@@ -201,7 +207,7 @@ public final class ModelResolver {
     }
     if (Files.notExists(file)) {
       boolean path = name.contains("/") || name.toLowerCase(Locale.ROOT).endsWith(".gguf");
-      throw path ? new ModelException("there is no file " + file) : unknown(name);
+      throw path ? new UnknownNameException("there is no file " + file) : unknown(name);
     }
     boolean random;
     try (GgufFile gguf = GgufFile.open(file)) {
@@ -243,7 +249,7 @@ public final class ModelResolver {
     return Files.isRegularFile(file) ? Optional.of(file) : Optional.empty();
   }
 
-  private ModelException unknown(String name) {
+  private UnknownNameException unknown(String name) {
     List<String> near =
         Stream.concat(
                 catalogue.entries().stream().flatMap(Catalogue.Entry::names),
@@ -252,7 +258,8 @@ public final class ModelResolver {
             .toList();
     String advice =
         near.isEmpty() ? whatThereIs() : "did you mean " + String.join(" or ", near) + "?";
-    return new ModelException("there is no model and no file '%s'; %s".formatted(name, advice));
+    return new UnknownNameException(
+        "there is no model and no file '%s'; %s".formatted(name, advice));
   }
 
   private String whatThereIs() {

@@ -1,7 +1,7 @@
 package io.steelyard.models.catalogue;
 
 import io.steelyard.kernels.DataType;
-import io.steelyard.models.ModelException;
+import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 
@@ -21,7 +21,7 @@ record SynthName(Shape shape, DataType type, long seed) {
   static SynthName parse(String name) {
     String[] parts = name.substring(PREFIX.length()).split(":", -1);
     if (parts.length > 3) {
-      throw new ModelException(
+      throw new UnknownNameException(
           "'%s' has too many parts; a random model is named synth:SHAPE[:TYPE[:SEED]]"
               .formatted(name));
     }
@@ -32,7 +32,7 @@ record SynthName(Shape shape, DataType type, long seed) {
       try {
         seed = Long.parseLong(parts[2]);
       } catch (NumberFormatException e) {
-        throw new ModelException("the seed '%s' is no whole number".formatted(parts[2]), e);
+        throw new UnknownNameException("the seed '%s' is no whole number".formatted(parts[2]));
       }
     }
     return new SynthName(shape, type, seed);

@@ -36,6 +36,11 @@ public final class Metadata {
     this.values = Collections.unmodifiableMap(copy);
   }
 
+  /** What is wrong with this model, in a message that names its file. */
+  public ModelException fault(String what) {
+    return new ModelException(source + ": " + what);
+  }
+
   /** Whether the key is there, with whatever value. */
   public boolean has(String key) {
     return values.containsKey(key);

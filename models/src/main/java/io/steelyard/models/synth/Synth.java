@@ -4,6 +4,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.codec.Encoder;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
+import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.gguf.GgufWriter;
 import io.steelyard.models.gguf.Metadata;
 import java.nio.file.Path;
@@ -110,7 +111,7 @@ public final class Synth {
         .findFirst()
         .orElseThrow(
             () ->
-                new ModelException(
+                new UnknownNameException(
                     "there is no shape '%s'; shapes are %s"
                         .formatted(
                             name,
@@ -128,7 +129,7 @@ public final class Synth {
         .findFirst()
         .orElseThrow(
             () ->
-                new ModelException(
+                new UnknownNameException(
                     "a random model can't have type '%s'; types are %s"
                         .formatted(
                             name,

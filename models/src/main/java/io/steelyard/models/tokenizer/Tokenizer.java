@@ -61,8 +61,9 @@ public final class Tokenizer {
     } else {
       Family family = Family.named(metadata.string("tokenizer.ggml.pre", ""));
       if (!metadata.has(MERGES)) {
-        throw new ModelException(
-            "the model has a byte-level BPE vocabulary but no " + MERGES + "; convert it again");
+        throw metadata.fault(
+            "the model has a byte-level BPE vocabulary but no %s; convert it again"
+                .formatted(MERGES));
       }
       dropsFirstSpace = false;
       encoder =
@@ -81,21 +82,20 @@ public final class Tokenizer {
    */
   public static Tokenizer of(Metadata metadata) {
     if (!metadata.has(MODEL)) {
-      throw new ModelException(
-          "the model has no tokenizer ("
-              + MODEL
-              + "): it can be run on token ids, but not on text");
+      throw metadata.fault(
+          "the model has no tokenizer (%s): it can be run on token ids, but not on text"
+              .formatted(MODEL));
     }
     String model = metadata.string(MODEL);
     return switch (model) {
       case "gpt2" -> new Tokenizer(metadata, false);
       case "llama" -> new Tokenizer(metadata, true);
       case "none", "no_vocab" ->
-          throw new ModelException(
+          throw metadata.fault(
               "the model was stored without its tokenizer (%s = %s): it can be run on token ids, but not on text"
                   .formatted(MODEL, model));
       default ->
-          throw new ModelException(
+          throw metadata.fault(
               "the tokenizer \"%s\" is not supported; %s"
                   .formatted(Vocabulary.shortened(model), SUPPORTED_MODELS));
     };
@@ -114,13 +114,13 @@ public final class Tokenizer {
     }
     float[] scores = metadata.floats(SCORES);
     if (scores.length < vocabulary.size()) {
-      throw new ModelException(
+      throw metadata.fault(
           "%s has %d entries for %d tokens; convert the model again"
               .formatted(SCORES, scores.length, vocabulary.size()));
     }
     for (int id = 0; id < vocabulary.size(); id++) {
       if (Float.isNaN(scores[id])) {
-        throw new ModelException("%s[%d] is not a number".formatted(SCORES, id));
+        throw metadata.fault("%s[%d] is not a number".formatted(SCORES, id));
       }
     }
     return scores;
