@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
     name = "bench",
     mixinStandardHelpOptions = true,
     showDefaultValues = true,
+    subcommands = {MatmulCommand.class, BandwidthCommand.class},
     description = {
       "Measures one thing, with llama-bench's names and formats.",
       "",

@@ -1,7 +1,10 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.avx512.Avx512;
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The operators of a transformer in one tier, run by its own team of threads.
@@ -25,12 +28,31 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> new ReferenceKernels(new ThreadTeam(threads));
       case VECTOR -> VectorTier.create(threads);
+      case AVX512 -> {
+        if (!Avx512.available()) {
+          throw new UnsupportedOperationException(
+              "the avx512 tier needs Linux on x86-64 with AVX-512, VNNI and BF16, and a system that"
+                  + " allows executable memory");
+        }
+        yield new MachineKernels(new ThreadTeam(threads));
+      }
+    };
+  }
+
+  /** Whether this processor and JVM can run a tier. */
+  static boolean available(Tier tier) {
+    return switch (tier) {
+      case REFERENCE -> true;
+      case VECTOR -> VectorTier.available();
+      case AVX512 -> Avx512.available();
     };
   }
 
   /** The fastest tier that this JVM can run. */
   static Tier best() {
-    return VectorTier.available() ? Tier.VECTOR : Tier.REFERENCE;
+    return Arrays.stream(Tier.values())
+        .filter(Kernels::available)
+        .reduce(Tier.REFERENCE, (_, faster) -> faster);
   }
 
   /** What {@link #description} of a tier's operators would be, without making them. */
@@ -38,6 +60,7 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> ReferenceKernels.DESCRIPTION;
       case VECTOR -> VectorTier.description();
+      case AVX512 -> MachineKernels.DESCRIPTION;
     };
   }
 
@@ -46,6 +69,12 @@ public interface Kernels extends AutoCloseable {
 
   /** The tier and the variant that this processor gets, such as {@code vector 512-bit}. */
   String description();
+
+  /**
+   * How activations are rounded when they are multiplied with weights of these types: {@code f32}
+   * for not at all.
+   */
+  String activations(Set<DataType> weights);
 
   /** Compute threads, the caller's among them. */
   int threads();

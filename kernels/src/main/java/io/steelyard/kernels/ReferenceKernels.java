@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The oracle: every operator as its definition reads, in scalar code. Weights are decoded exactly,
@@ -30,6 +31,11 @@ final class ReferenceKernels implements Kernels {
   @Override
   public String description() {
     return DESCRIPTION;
+  }
+
+  @Override
+  public String activations(Set<DataType> weights) {
+    return "f32";
   }
 
   @Override

@@ -10,7 +10,9 @@ public enum Tier {
   /** Scalar Java with double accumulation: the oracle. */
   REFERENCE,
   /** The JDK's Vector API: portable. */
-  VECTOR;
+  VECTOR,
+  /** Machine code of our own for AVX-512 with VNNI and BF16. */
+  AVX512;
 
   /** The spelling on the command line and in records. */
   public String label() {

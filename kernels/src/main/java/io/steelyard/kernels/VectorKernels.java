@@ -5,6 +5,7 @@ import static io.steelyard.kernels.ThreadTeam.share;
 
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Set;
 import jdk.incubator.vector.FloatVector;
 
 /** The portable fast tier: the JDK's Vector API over all threads. */
@@ -31,6 +32,11 @@ final class VectorKernels implements Kernels {
   @Override
   public String description() {
     return VectorTier.description();
+  }
+
+  @Override
+  public String activations(Set<DataType> weights) {
+    return "f32";
   }
 
   @Override

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The vector tier's attention against the reference tier. */
+/** A fast tier's attention against the reference tier. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class AttentionTest {
+abstract class AttentionTest {
   /**
    * Values are in -1…1 and weights sum to 1, so an error is one of weights: of a score (a sum of up
    * to 128 products, times e^score's slope), of exp (2e-7) and of the sums over positions.
@@ -21,12 +21,18 @@ class AttentionTest {
   private static final double TOLERANCE = 1e-5;
 
   private final Kernels reference = Kernels.of(Tier.REFERENCE, 2);
-  private final Kernels vector = Kernels.of(Tier.VECTOR, 2);
+  private final Tier tier;
+  private final Kernels fast;
+
+  AttentionTest(Tier tier) {
+    this.tier = tier;
+    fast = Kernels.of(tier, 2);
+  }
 
   @AfterAll
   void close() {
     reference.close();
-    vector.close();
+    fast.close();
   }
 
   @ParameterizedTest
@@ -46,13 +52,17 @@ class AttentionTest {
     "3, 2, 12, 1, 129",
     "1, 7, 80, 100, 33",
     "1, 1, 7, 0, 50",
-    "2, 1, 128, 47, 49"
+    "2, 1, 128, 47, 49",
+    "2, 4, 64, 2500, 1",
+    "2, 4, 64, 2045, 7",
+    "1, 2, 64, 1020, 16",
+    "1, 3, 64, 900, 300"
   })
   void attentionAgrees(int kvHeads, int group, int dimension, int earlier, int tokens) {
     for (DataType type : List.of(DataType.F32, DataType.F16)) {
       try (Arena arena = Arena.ofShared()) {
         Rows expected = attend(reference, arena, type, kvHeads, group, dimension, earlier, tokens);
-        Rows actual = attend(vector, arena, type, kvHeads, group, dimension, earlier, tokens);
+        Rows actual = attend(fast, arena, type, kvHeads, group, dimension, earlier, tokens);
         for (int token = 0; token < tokens; token++) {
           for (int i = 0; i < expected.width(); i++) {
             assertThat(Math.abs((double) expected.get(token, i) - actual.get(token, i)))
@@ -68,9 +78,9 @@ class AttentionTest {
   void theNumberOfThreadsChangesNoBit() {
     for (int tokens : new int[] {1, 70}) {
       try (Arena arena = Arena.ofShared()) {
-        Rows expected = attend(vector, arena, DataType.F16, 3, 3, 64, 150, tokens);
+        Rows expected = attend(fast, arena, DataType.F16, 3, 3, 64, 150, tokens);
         for (int threads : new int[] {1, 3}) {
-          try (Kernels other = Kernels.of(Tier.VECTOR, threads)) {
+          try (Kernels other = Kernels.of(tier, threads)) {
             Rows actual = attend(other, arena, DataType.F16, 3, 3, 64, 150, tokens);
             for (int token = 0; token < tokens; token++) {
               assertThat(actual.row(token).mismatch(expected.row(token))).isEqualTo(-1);
@@ -82,8 +92,51 @@ class AttentionTest {
   }
 
   @Test
+  void fewTokensGiveTheBitsOfSingleTokens() {
+    // The parts in which few tokens take the positions end at 1024.
+    int earlier = 1021;
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, 8);
+      KeyValues cache =
+          fast.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 64, earlier + 4));
+      Rows rows = data.rows(earlier + 4, 128, 128);
+      fast.store(cache, rows, rows, 0, earlier + 4);
+      Rows queries = data.rows(4, 256, 256);
+      Rows together = Rows.allocate(arena, 4, 256);
+      Rows single = Rows.allocate(arena, 4, 256);
+      fast.attention(queries, cache, earlier, 0.125f, together, 4);
+      for (int token = 0; token < 4; token++) {
+        fast.attention(queries.from(token), cache, earlier + token, 0.125f, single.from(token), 1);
+      }
+      assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void whatAnEarlierSequenceLeftDoesNotMatter() {
+    for (DataType type : List.of(DataType.F32, DataType.F16)) {
+      try (Arena arena = Arena.ofShared()) {
+        RandomData data = new RandomData(arena, 9);
+        KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(type, 1, 16, 20));
+        Rows infinite = data.rows(20, 16, 16);
+        for (int token = 0; token < 20; token++) {
+          infinite.set(token, 3, Float.POSITIVE_INFINITY);
+        }
+        fast.store(cache, infinite, infinite, 0, 20);
+        Rows rows = data.rows(5, 16, 16);
+        fast.store(cache, rows, rows, 0, 5);
+        Rows out = Rows.allocate(arena, 1, 16);
+        fast.attention(rows.from(4), cache, 4, 1, out, 1);
+        for (int i = 0; i < 16; i++) {
+          assertThat(out.get(0, i)).isBetween(-1f, 1f);
+        }
+      }
+    }
+  }
+
+  @Test
   void overwrittenPositionsAreForgotten() {
-    for (Kernels kernels : List.of(reference, vector)) {
+    for (Kernels kernels : List.of(reference, fast)) {
       try (Arena arena = Arena.ofShared()) {
         RandomData data = new RandomData(arena, 1);
         KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(DataType.F32, 1, 16, 20));
@@ -110,7 +163,7 @@ class AttentionTest {
 
   @Test
   void sharpScoresStayFinite() {
-    for (Kernels kernels : List.of(reference, vector)) {
+    for (Kernels kernels : List.of(reference, fast)) {
       for (int tokens : new int[] {1, 60}) {
         try (Arena arena = Arena.ofShared()) {
           RandomData data = new RandomData(arena, 2);
@@ -134,7 +187,7 @@ class AttentionTest {
 
   @Test
   void positionsBeyondTheCapacityAreRefused() {
-    for (Kernels kernels : List.of(reference, vector)) {
+    for (Kernels kernels : List.of(reference, fast)) {
       try (Arena arena = Arena.ofShared()) {
         KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 8, 10));
         Rows rows = Rows.allocate(arena, 4, 16);

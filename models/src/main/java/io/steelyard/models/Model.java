@@ -85,6 +85,11 @@ public final class Model implements AutoCloseable {
     return architecture.weights().precision();
   }
 
+  /** How the kernels round activations: {@code f32} for not at all. */
+  public String activations() {
+    return kernels.activations(architecture.weights().types());
+  }
+
   /**
    * A new session with an empty cache.
    *

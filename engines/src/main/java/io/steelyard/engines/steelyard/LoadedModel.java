@@ -130,7 +130,7 @@ final class LoadedModel implements AutoCloseable {
     return new LoadReport.Settings(
         model.precision(),
         session.kvType().name().toLowerCase(Locale.ROOT),
-        "f32",
+        model.activations(),
         kernels.threads(),
         Affinity.current(),
         session.batch(),

@@ -50,7 +50,7 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
               .formatted(left.keySet().iterator().next(), String.join("; ", DESCRIPTIONS)));
     }
     Tier chosen = tier.isPresent() ? tier("tier", tier.get()) : defaultTier(environment);
-    if (chosen == Tier.VECTOR && !request.flashAttention()) {
+    if (chosen != Tier.REFERENCE && !request.flashAttention()) {
       throw bad(
           "its attention is always tiled (flash attention) and can't be switched off; leave out"
               + " --no-flash and flash=off, or ask only engines that have the choice:"

@@ -1,5 +1,6 @@
 package io.steelyard.engines.steelyard;
 
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.KeyValues;
 import io.steelyard.kernels.Matrix;
@@ -9,6 +10,7 @@ import io.steelyard.kernels.Tensor;
 import io.steelyard.kernels.Tier;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Kernels that forget the residual stream once a pass, after the first layer's feed-forward part.
@@ -48,6 +50,11 @@ final class DroppedResidual implements Kernels {
   @Override
   public String description() {
     return right.description();
+  }
+
+  @Override
+  public String activations(Set<DataType> weights) {
+    return right.activations(weights);
   }
 
   @Override

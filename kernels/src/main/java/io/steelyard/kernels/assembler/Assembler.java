@@ -116,6 +116,10 @@ public final class Assembler {
     immediate(4, to, by);
   }
 
+  public void or(Gpr to, Gpr by) {
+    general(0x09, by.number(), to);
+  }
+
   public void xor(Gpr to, Gpr by) {
     general(0x31, by.number(), to);
   }
@@ -321,6 +325,13 @@ public final class Assembler {
   /** The lowest lane becomes the low 32 bits, all else zero. */
   public void vmovd(Vec to, Gpr from) {
     vex(1, 1, false, 0, to.number(), 0, 0, from.number());
+    one(0x6E);
+    registers(to.number(), from.number());
+  }
+
+  /** The lowest two lanes become all 64 bits, all else zero. */
+  public void vmovq(Vec to, Gpr from) {
+    vex(1, 1, true, 0, to.number(), 0, 0, from.number());
     one(0x6E);
     registers(to.number(), from.number());
   }

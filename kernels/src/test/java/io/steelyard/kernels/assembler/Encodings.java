@@ -81,6 +81,7 @@ final class Encodings {
     add("sub r15, -64", a -> a.sub(Gpr.R15, -64));
     add("sub rdi, r9", a -> a.sub(RDI, Gpr.R9));
     add("and rsp, -64", a -> a.and(RSP, -64));
+    add("or rdx, r12", a -> a.or(Gpr.RDX, R12));
     add("xor r11, r11", a -> a.xor(Gpr.R11, Gpr.R11));
     add("cmp rdi, rax", a -> a.cmp(RDI, RAX));
     add("cmp r12, 5", a -> a.cmp(R12, 5));
@@ -119,6 +120,8 @@ final class Encodings {
     }
     add("vpbroadcastd ymm17, eax", a -> a.vpbroadcastd(Vec.ymm(17), RAX));
     add("vmovd xmm3, r9d", a -> a.vmovd(Vec.xmm(3), Gpr.R9));
+    add("vmovq xmm4, r10", a -> a.vmovq(Vec.xmm(4), R10));
+    add("vmovq xmm11, rax", a -> a.vmovq(Vec.xmm(11), RAX));
     add("vmovd xmm12, ecx", a -> a.vmovd(Vec.xmm(12), RCX));
   }
 
@@ -149,8 +152,8 @@ final class Encodings {
     return switch (op) {
       case VINSERTI32X4, VINSERTI128 -> new Widths(bytes, bytes, 16);
       case VINSERTI64X4 -> new Widths(bytes, bytes, 32);
-      case VEXTRACTI32X4, VEXTRACTF128 -> new Widths(16, bytes, bytes);
-      case VEXTRACTI64X4 -> new Widths(32, bytes, bytes);
+      case VEXTRACTI32X4, VEXTRACTF32X4, VEXTRACTF128 -> new Widths(16, bytes, bytes);
+      case VEXTRACTI64X4, VEXTRACTF64X4 -> new Widths(32, bytes, bytes);
       case VBROADCASTSS, VPBROADCASTB, VPBROADCASTW, VPBROADCASTD -> new Widths(bytes, 16, 16);
       case VCVTPH2PS, VPMOVSXBW, VPMOVSXWD, VPMOVZXBW, VPMOVZXWD ->
           new Widths(bytes, Math.max(16, bytes / 2), 0);
@@ -163,10 +166,21 @@ final class Encodings {
   }
 
   private static boolean exists(Op op, int bytes) {
-    boolean scalar = op.memory == Op.Memory.DWORD && op != Op.VBROADCASTSS && op != Op.VPBROADCASTD;
+    boolean scalar =
+        (op.memory == Op.Memory.DWORD || op == Op.VPEXTRW_STORE)
+            && op != Op.VBROADCASTSS
+            && op != Op.VPBROADCASTD;
     return switch (op) {
-      case VBROADCASTI64X4, VINSERTI64X4, VEXTRACTI64X4 -> bytes == 64;
-      case VBROADCASTI32X4, VINSERTI32X4, VEXTRACTI32X4, VSHUFI32X4, VPERMD -> bytes >= 32;
+      case VBROADCASTI64X4, VINSERTI64X4, VEXTRACTI64X4, VEXTRACTF64X4 -> bytes == 64;
+      case VBROADCASTI32X4,
+          VINSERTI32X4,
+          VEXTRACTI32X4,
+          VEXTRACTF32X4,
+          VSHUFI32X4,
+          VSHUFF32X4,
+          VPERMPS,
+          VPERMD ->
+          bytes >= 32;
       case VINSERTI128, VEXTRACTF128 -> bytes == 32;
       default -> scalar ? bytes == 16 : op.encoding == Encoding.AVX ? bytes <= 32 : true;
     };
@@ -316,6 +330,11 @@ final class Encodings {
           VEXTRACTI32X4,
           VEXTRACTI64X4,
           VEXTRACTF128,
+          VEXTRACTF32X4,
+          VEXTRACTF64X4,
+          VPEXTRW_STORE,
+          VPEXTRD_STORE,
+          VSHUFF32X4,
           VRNDSCALEPS,
           VCVTPS2PH,
           VPTERNLOGD,

@@ -29,6 +29,9 @@ public record WorkerCommand(
   /** The Java heap's limit in a JVM worker; models and caches lie outside the heap. */
   public static final String HEAP = "-Xmx2g";
 
+  /** The system property with the flag for the ahead-of-time cache of workers, if there is one. */
+  private static final String AOT_PROPERTY = "steelyard.aot";
+
   /**
    * Keeps the protocol's stream as descriptor 3 and makes descriptor 1 mean standard error, so that
    * not even a native library that prints can disturb the protocol. Done by the shell, in a
@@ -66,6 +69,10 @@ public record WorkerCommand(
     command.add("-Xshare:auto");
     command.add("-Xms16m");
     command.add(HEAP);
+    String cache = System.getProperty(AOT_PROPERTY, "");
+    if (!cache.isEmpty()) {
+      command.add(cache);
+    }
     command.addAll(provider.jvmFlags());
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));

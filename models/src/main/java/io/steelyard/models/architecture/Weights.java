@@ -1,5 +1,6 @@
 package io.steelyard.models.architecture;
 
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Matrix;
 import io.steelyard.kernels.Rows;
@@ -111,6 +112,11 @@ public final class Weights {
                   .formatted(file.path(), left.size(), architecture, left.getFirst())
               + " be computed wrongly, so it is refused");
     }
+  }
+
+  /** The matrices' types. */
+  public Set<DataType> types() {
+    return WeightPrecision.parameters(matrixTensors).keySet();
   }
 
   /** Number of weights taken, those of tied matrices once. */

@@ -1,0 +1,196 @@
+package io.steelyard.app;
+
+import io.steelyard.engines.steelyard.SteelyardProvider;
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Roofline;
+import io.steelyard.kernels.Tier;
+import io.steelyard.models.synth.Shape;
+import io.steelyard.models.synth.Synth;
+import io.steelyard.reports.terminal.ProgressBar;
+import io.steelyard.reports.terminal.Table;
+import io.steelyard.reports.terminal.Table.Align;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "matmul",
+    mixinStandardHelpOptions = true,
+    showDefaultValues = true,
+    description = {
+      "Measures matrix products alone: every type, tier and model shape.",
+      "",
+      "The matrix is the feed-forward part's first, of the shapes that 'model synth' has. GMAC/s is"
+          + " multiply-and-add operations, the median of all calls with the middle half of them;"
+          + " the limit is this machine's, measured first: memory for few tokens, arithmetic for"
+          + " many."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard bench matmul",
+      "  ./steelyard bench matmul --type Q8_0 --shape llama-1b --tokens 1,512 --tier avx512"
+    })
+final class MatmulCommand implements Callable<Integer> {
+  private static final int FEW = 16;
+
+  @Option(names = "--type", paramLabel = "TYPE", split = ",", description = "default: all types")
+  List<DataType> types = List.of(DataType.values());
+
+  @Option(
+      names = "--tier",
+      paramLabel = "TIER",
+      split = ",",
+      description = "default: all that run here but 'reference'")
+  List<Tier> tiers = Arrays.stream(Tier.values()).filter(tier -> tier != Tier.REFERENCE).toList();
+
+  @Option(
+      names = "--shape",
+      paramLabel = "SHAPE",
+      split = ",",
+      description = "default: all that 'model synth' has")
+  List<String> shapes = Synth.shapes().stream().map(Shape::name).toList();
+
+  @Option(
+      names = "--tokens",
+      paramLabel = "N",
+      split = ",",
+      defaultValue = "1,4,512",
+      description = "tokens of a product")
+  List<Integer> tokens;
+
+  @Option(
+      names = {"-t", "--threads"},
+      paramLabel = "N",
+      defaultValue = "0",
+      description = "compute threads; 0: all processors")
+  int threads;
+
+  @Option(
+      names = "--millis",
+      paramLabel = "MS",
+      defaultValue = "200",
+      description = "how long each product is repeated")
+  int millis;
+
+  private record Row(String shape, MatmulBench.Case of) {}
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    StudyOptions.between("--threads", threads, 0, 1024);
+    StudyOptions.between("--millis", millis, 1, 60_000);
+    for (int count : tokens) {
+      StudyOptions.between("--tokens", count, 1, 4096);
+    }
+    int team = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
+    List<Row> rows = new ArrayList<>();
+    for (String name : shapes) {
+      Shape shape = Synth.shapeOf(name);
+      for (DataType type : types) {
+        if (shape.hidden() % type.blockSize() != 0) {
+          continue;
+        }
+        for (int count : tokens) {
+          for (Tier tier : tiers) {
+            if (tier == Tier.VECTOR || tier == Tier.REFERENCE || Kernels.available(tier)) {
+              rows.add(
+                  new Row(
+                      name,
+                      new MatmulBench.Case(
+                          tier, type, shape.feedForward(), shape.hidden(), count)));
+            }
+          }
+        }
+      }
+    }
+    Console console = new Console();
+    console.note("Measuring this machine's limits, then %d products".formatted(rows.size()));
+    Roofline limits = Roofline.measure(team);
+    console.result(RooflineTable.text(limits));
+    console.blank();
+    Table table = new Table(console.style());
+    table.column("shape", Align.LEFT).column("type", Align.LEFT).column("tokens", Align.RIGHT);
+    table.column("tier", Align.LEFT).column("GMAC/s", Align.RIGHT).column("half", Align.LEFT);
+    table.column("GB/s", Align.RIGHT).column("of limit", Align.RIGHT);
+    measure(console, team, rows, limits, table);
+    console.result(table.render());
+    return ExitCode.FINE;
+  }
+
+  private void measure(Console console, int team, List<Row> rows, Roofline limits, Table table)
+      throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx2g"));
+    command.addAll(new SteelyardProvider().jvmFlags());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.add(MatmulBench.class.getName());
+    command.add(Integer.toString(team));
+    command.add(Integer.toString(millis));
+    rows.forEach(row -> command.add(row.of().text()));
+    Process process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    Thread killer = new Thread(process::destroyForcibly);
+    Runtime.getRuntime().addShutdownHook(killer);
+    try (ProgressBar bar = console.bar("multiplying", rows.size(), ProgressBar.Unit.SHARE);
+        BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+      for (Row row : rows) {
+        String line = lines.readLine();
+        if (line == null) {
+          throw new UsageException(
+              "the measuring process ended with code " + process.waitFor() + " at " + row.of());
+        }
+        add(
+            table,
+            row,
+            Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray(),
+            limits);
+        bar.advance(1);
+      }
+    } finally {
+      process.destroy();
+      Runtime.getRuntime().removeShutdownHook(killer);
+    }
+  }
+
+  private static void add(Table table, Row row, long[] nanos, Roofline limits) {
+    Arrays.sort(nanos);
+    MatmulBench.Case of = row.of();
+    double median = nanos[nanos.length / 2];
+    double rate = of.products() / median;
+    double bytes = of.bytes() / median;
+    String limitName =
+        of.type().blockSize() > 1 ? "int8" : of.type() == DataType.BF16 ? "bf16" : "f32";
+    double share =
+        of.tokens() <= FEW
+            ? bytes * 1e9 / limits.readBytesPerSecond()
+            : rate * 1e9 / limits.productsPerSecond().getOrDefault(limitName, Double.NaN);
+    table.row(
+        row.shape(),
+        of.type().name(),
+        Integer.toString(of.tokens()),
+        of.tier().label(),
+        number(rate),
+        number(of.products() / (double) nanos[nanos.length * 3 / 4])
+            + " – "
+            + number(of.products() / (double) nanos[nanos.length / 4]),
+        number(bytes),
+        Double.isNaN(share)
+            ? "–"
+            : String.format(
+                Locale.ROOT, "%.0f %% %s", 100 * share, of.tokens() <= FEW ? "memory" : limitName));
+  }
+
+  private static String number(double value) {
+    return String.format(Locale.ROOT, value < 10 ? "%.2f" : "%.0f", value);
+  }
+}

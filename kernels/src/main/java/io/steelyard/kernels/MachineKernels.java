@@ -1,0 +1,211 @@
+package io.steelyard.kernels;
+
+import static io.steelyard.kernels.ThreadTeam.share;
+
+import io.steelyard.kernels.avx512.Avx512;
+import io.steelyard.kernels.avx512.Avx512.Single;
+import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.machine.Function;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Operators in machine code of our own, over all threads. */
+final class MachineKernels implements Kernels {
+  static final String DESCRIPTION = "avx512 vnni bf16";
+
+  private final ThreadTeam team;
+  private final Avx512 code = new Avx512();
+  private final MachineMatmul matmul;
+  private final MachineAttention attention;
+  private final RowCalls calls;
+  private final Store store = new Store();
+  private float[] decoded = new float[0];
+
+  /** Writes keys and values of consecutive positions. */
+  private final class Store implements ThreadTeam.Task {
+    private MachineCache cache;
+    private Rows keys;
+    private Rows values;
+    private int position;
+    private int tokens;
+    private Function storeKey;
+    private Function storeValue;
+
+    void run(MachineCache cache, Rows keys, Rows values, int position, int tokens) {
+      this.cache = cache;
+      this.keys = keys;
+      this.values = values;
+      this.position = position;
+      this.tokens = tokens;
+      storeKey = cache.storeKey(code);
+      storeValue = cache.storeValue(code);
+      if (tokens <= MachineMatmul.FEW) {
+        run(0, 1);
+      } else {
+        team.run(this);
+      }
+      cache.clearAfter(position + tokens - 1);
+    }
+
+    @Override
+    public void run(int member, int members) {
+      int end = share(tokens, member + 1, members);
+      for (int row = share(tokens, member, members); row < end; row++) {
+        cache.storeKey(storeKey, position + row, keys.address(row));
+        cache.storeValue(storeValue, position + row, values.address(row));
+      }
+    }
+  }
+
+  MachineKernels(ThreadTeam team) {
+    this.team = team;
+    matmul = new MachineMatmul(team, code);
+    attention = new MachineAttention(team, code);
+    calls = new RowCalls(team);
+  }
+
+  @Override
+  public Tier tier() {
+    return Tier.AVX512;
+  }
+
+  @Override
+  public String description() {
+    return DESCRIPTION;
+  }
+
+  @Override
+  public String activations(Set<DataType> weights) {
+    List<String> roundings = new ArrayList<>();
+    if (weights.stream().anyMatch(type -> type.blockSize() > 1)) {
+      roundings.add("int8 (prompt), int16 (decode)");
+    }
+    if (weights.contains(DataType.BF16)) {
+      roundings.add("bf16 (prompt)");
+    }
+    return roundings.isEmpty() ? "f32" : String.join(", ", roundings);
+  }
+
+  @Override
+  public int threads() {
+    return team.threads();
+  }
+
+  @Override
+  public long scratchBytes() {
+    return matmul.scratchBytes() + attention.scratchBytes();
+  }
+
+  @Override
+  public Matrix prepare(List<Tensor> parts) {
+    return StackedMatrix.of(parts);
+  }
+
+  @Override
+  public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
+    Operands.embed(table, ids, from, tokens, out);
+    int columns = table.columns();
+    if (decoded.length < columns) {
+      decoded = new float[columns];
+    }
+    for (int token = 0; token < tokens; token++) {
+      long row = ids[from + token];
+      int p = 0;
+      while (row >= table.parts().get(p).rows()) {
+        row -= table.parts().get(p).rows();
+        p++;
+      }
+      Tensor part = table.parts().get(p);
+      Codec.of(part.type()).decode(part.data(), row * part.rowBytes(), decoded, 0, columns);
+      MemorySegment.copy(decoded, 0, out.row(token), ValueLayout.JAVA_FLOAT, 0, columns);
+    }
+  }
+
+  @Override
+  public void matmul(Matrix weights, Rows x, Rows y, int tokens) {
+    Operands.matmul(weights, x, y, tokens);
+    matmul.multiply((StackedMatrix) weights, x, y, tokens);
+  }
+
+  private static long bits(float value) {
+    return Float.floatToRawIntBits(value) & 0xFFFF_FFFFL;
+  }
+
+  @Override
+  public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    Operands.rmsNorm(x, weight, y, tokens);
+    int width = x.width();
+    calls
+        .of(code.single(Single.RMS_NORM))
+        .row(x)
+        .constant(weight.address(0))
+        .row(y)
+        .constant(width)
+        .constant(bits(epsilon))
+        .constant(bits(width))
+        .run(tokens);
+  }
+
+  @Override
+  public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
+    Operands.rope(rope, angles, x, headDimension, tokens);
+    boolean interleaved = rope.layout() == Rope.Layout.INTERLEAVED;
+    calls
+        .of(code.single(interleaved ? Single.ROPE_INTERLEAVED : Single.ROPE_SPLIT))
+        .row(x)
+        .row(angles)
+        .constant(x.width() / headDimension)
+        .constant(4L * headDimension)
+        .constant(rope.dimensions() / 2)
+        .run(tokens);
+  }
+
+  @Override
+  public KeyValues keyValues(Arena arena, KeyValues.Shape shape) {
+    return new MachineCache(arena, shape);
+  }
+
+  @Override
+  public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
+    Operands.store(cache, keys, values, position, tokens);
+    if (tokens > 0) {
+      store.run((MachineCache) cache, keys, values, position, tokens);
+    }
+  }
+
+  @Override
+  public void attention(
+      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
+    Operands.attention(queries, cache, position, out, tokens);
+    attention.run((MachineCache) cache, queries, out, position, tokens, scale, MachineMatmul.FEW);
+  }
+
+  @Override
+  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
+    Operands.elementwise(gate, up, out, tokens);
+    calls
+        .of(code.single(Single.SILU_GATE))
+        .row(gate)
+        .row(up)
+        .row(out)
+        .constant(gate.width())
+        .run(tokens);
+  }
+
+  @Override
+  public void add(Rows x, Rows delta, int tokens) {
+    Operands.elementwise(x, delta, x, tokens);
+    calls.of(code.single(Single.ADD)).row(x).row(delta).constant(x.width()).run(tokens);
+  }
+
+  @Override
+  public void close() {
+    team.close();
+    matmul.close();
+    attention.close();
+  }
+}

@@ -1,0 +1,441 @@
+package io.steelyard.kernels;
+
+import static io.steelyard.kernels.ThreadTeam.share;
+
+import io.steelyard.kernels.avx512.Avx512;
+import io.steelyard.kernels.avx512.Avx512.Single;
+import io.steelyard.kernels.avx512.Product;
+import io.steelyard.kernels.machine.Function;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * Matrix products of the machine-code tier.
+ *
+ * <p>Few tokens: each thread streams its own rows as they lie in the file. Many tokens: the
+ * activations are written once as tiles of a few tokens; each thread then takes its rows in strips,
+ * turns a strip into panels once for all tokens, and multiplies them with every tile. A strip's
+ * panels stay in the second-level cache.
+ */
+final class MachineMatmul implements AutoCloseable {
+  /** Up to so many tokens the decoding path is taken; their results are those of single tokens. */
+  static final int FEW = 16;
+
+  /** Rows between one chunk of few tokens and the next: they stay in the first-level cache. */
+  private static final int FEW_BLOCK_ROWS = 16;
+
+  /** What a strip's panels may take of the second-level cache. */
+  private static final long PANEL_BYTES = 400_000;
+
+  private static final long ALL_ROWS = 0xFFFF_FFFFL;
+  private static final long ADD = 1L << 32;
+  private static final int HALF = 16;
+
+  private final ThreadTeam team;
+  private final Avx512 code;
+  private final Scratch shared = new Scratch();
+  private final Scratch[] own;
+
+  // The operands of the product in progress; fields, so that a call allocates nothing.
+  private StackedMatrix weights;
+  private Rows x;
+  private Rows y;
+  private int tokens;
+  private long activations;
+  private long activationStride;
+
+  /** Where the tiles of each kind in use begin. */
+  private final Map<Product, Long> tiles = new EnumMap<>(Product.class);
+
+  private final ThreadTeam.Task few = this::few;
+  private final ThreadTeam.Task pack = this::pack;
+  private final ThreadTeam.Task many = this::many;
+
+  MachineMatmul(ThreadTeam team, Avx512 code) {
+    this.team = team;
+    this.code = code;
+    own = new Scratch[team.threads()];
+    for (int i = 0; i < own.length; i++) {
+      own[i] = new Scratch();
+    }
+  }
+
+  /** The product that multiplies a type's panels with many tokens. */
+  static Product product(DataType type) {
+    return switch (type) {
+      case F32, F16 -> Product.F32;
+      case BF16 -> Product.BF16;
+      case Q8_0, Q4_0 -> Product.BYTES;
+      case Q4_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
+      case Q6_K -> Product.BYTES_HALVES;
+    };
+  }
+
+  /** Whose tiles a product takes: all byte products take the same. */
+  private static Product tileOf(Product product) {
+    return product == Product.F32 || product == Product.BF16 ? product : Product.BYTES;
+  }
+
+  void multiply(StackedMatrix weights, Rows x, Rows y, int tokens) {
+    if (tokens == 0) {
+      return;
+    }
+    this.weights = weights;
+    this.x = x;
+    this.y = y;
+    this.tokens = tokens;
+    if (tokens <= FEW) {
+      multiplyFew();
+    } else {
+      multiplyMany();
+    }
+  }
+
+  // ---- Few tokens.
+
+  private void multiplyFew() {
+    int quantised = 0;
+    for (int p = 0; p < weights.parts().size(); p++) {
+      DataType type = weights.parts().get(p).type();
+      quantised += type.blockSize() > 1 ? 1 : 0;
+      for (int count = 1; count <= Math.min(tokens, Avx512.FEW); count++) {
+        code.few(type, count);
+      }
+    }
+    if (quantised > 0) {
+      int blocks = weights.columns() / 32;
+      activationStride = (long) blocks * Avx512.FEW_BLOCK;
+      activations = shared.atLeast(tokens * activationStride);
+      Function function = code.single(Single.FEW_ACTIVATIONS);
+      for (int token = 0; token < tokens; token++) {
+        function.call(x.address(token), activations + token * activationStride, blocks, 0);
+      }
+    }
+    team.run(few);
+  }
+
+  private void few(int member, int members) {
+    int groups = (weights.rows() + Avx512.FEW_ROWS - 1) / Avx512.FEW_ROWS;
+    int begin = share(groups, member, members) * Avx512.FEW_ROWS;
+    int end = Math.min(weights.rows(), share(groups, member + 1, members) * Avx512.FEW_ROWS);
+    long longs = own[member].atLeast(4 * Long.BYTES);
+    int first = 0;
+    for (int p = 0; p < weights.parts().size(); p++) {
+      Tensor part = weights.parts().get(p);
+      int rows = (int) part.rows();
+      int from = Math.max(begin, first);
+      int to = Math.min(end, first + rows);
+      if (tokens <= Avx512.FEW && from < to) {
+        fewRows(part, from - first, to - first, first, longs);
+      } else {
+        for (int row = from; row < to; row += FEW_BLOCK_ROWS) {
+          int last = Math.min(to, row + FEW_BLOCK_ROWS);
+          fewRows(part, row - first, last - first, first, longs);
+        }
+      }
+      first += rows;
+    }
+  }
+
+  /** Rows of a part, in groups; the last group may overlap the one before. */
+  private void fewRows(Tensor part, int from, int to, int first, long longs) {
+    int size = Avx512.FEW_ROWS;
+    int groups = (to - from) / size;
+    fewGroups(part, from, groups, part.rowBytes(), 15, first, longs);
+    int rest = from + groups * size;
+    if (rest < to && groups > 0) {
+      fewGroups(part, to - size, 1, part.rowBytes(), 15, first, longs);
+    } else {
+      // Without a group to overlap, all four rows of one are the same.
+      for (int row = rest; row < to; row++) {
+        fewGroups(part, row, 1, 0, 1, first, longs);
+      }
+    }
+  }
+
+  private void fewGroups(
+      Tensor part, int row, int groups, long rowBytes, int written, int first, long longs) {
+    if (groups == 0) {
+      return;
+    }
+    DataType type = part.type();
+    boolean blocks = type.blockSize() > 1;
+    RawMemory.putLong(longs, part.columns() / type.blockSize());
+    RawMemory.putLong(longs + 8, groups);
+    RawMemory.putLong(longs + 16, 4L * y.stride());
+    RawMemory.putLong(longs + 24, written);
+    long address = part.data().address() + row * part.rowBytes();
+    for (int token = 0; token < tokens; token += Avx512.FEW) {
+      long stride = blocks ? activationStride : 4L * x.stride();
+      code.few(type, Math.min(Avx512.FEW, tokens - token))
+          .call(
+              address,
+              rowBytes,
+              blocks ? activations + token * stride : x.address(token),
+              stride,
+              y.address(token) + 4L * (first + row),
+              longs);
+    }
+  }
+
+  // ---- Many tokens.
+
+  private void multiplyMany() {
+    Map<Product, Long> sizes = new EnumMap<>(Product.class);
+    for (Tensor part : weights.parts()) {
+      Product product = product(part.type());
+      Product tile = tileOf(product);
+      long count = (tokens + tile.tokens() - 1L) / tile.tokens();
+      sizes.put(tile, count * chunks(tile) * tile.tileChunk());
+      code.tile(tile);
+      code.product(product, product.tokens());
+      int rest = tokens % product.tokens();
+      if (rest > 0) {
+        code.product(product, rest);
+      }
+      prepareCode(part.type(), product);
+    }
+    long all = sizes.values().stream().mapToLong(Long::longValue).sum();
+    long address = shared.atLeast(all);
+    tiles.clear();
+    for (Map.Entry<Product, Long> each : sizes.entrySet()) {
+      tiles.put(each.getKey(), address);
+      address += each.getValue();
+    }
+    team.run(pack);
+    team.run(many);
+  }
+
+  private void prepareCode(DataType type, Product product) {
+    if (type.blockSize() > 1) {
+      code.unpack(type);
+      code.transposeBytes(product);
+      code.transposeConstants(product);
+    } else {
+      code.single(Single.TRANSPOSE);
+      code.single(Single.FROM_HALF);
+    }
+  }
+
+  private int chunks(Product product) {
+    return (weights.columns() + product.chunkValues() - 1) / product.chunkValues();
+  }
+
+  private void pack(int member, int members) {
+    for (Map.Entry<Product, Long> each : tiles.entrySet()) {
+      Product product = each.getKey();
+      int count = (tokens + product.tokens() - 1) / product.tokens();
+      int end = share(count, member + 1, members);
+      for (int tile = share(count, member, members); tile < end; tile++) {
+        long bytes = (long) chunks(product) * product.tileChunk();
+        packTile(product, tile, each.getValue() + tile * bytes);
+      }
+    }
+  }
+
+  private void packTile(Product product, int tile, long address) {
+    int whole = weights.columns() / product.chunkValues();
+    int rest = weights.columns() % product.chunkValues();
+    int first = tile * product.tokens();
+    int count = Math.min(product.tokens(), tokens - first);
+    Function function = code.tile(product);
+    for (int token = 0; token < count; token++) {
+      function.call(
+          x.address(first + token),
+          address + 32L * token,
+          whole,
+          rest,
+          address + Product.tileScale(token));
+    }
+  }
+
+  private void many(int member, int members) {
+    int groups = 0;
+    for (int p = 0; p < weights.parts().size(); p++) {
+      groups += groups(weights.parts().get(p));
+    }
+    int begin = share(groups, member, members);
+    int end = share(groups, member + 1, members);
+    int first = 0;
+    int firstRow = 0;
+    for (int p = 0; p < weights.parts().size(); p++) {
+      Tensor part = weights.parts().get(p);
+      int from = Math.max(begin, first) - first;
+      int to = Math.min(end, first + groups(part)) - first;
+      if (from < to) {
+        new Strip(part, firstRow, own[member]).multiply(from, to);
+      }
+      first += groups(part);
+      firstRow += (int) part.rows();
+    }
+  }
+
+  private static int groups(Tensor part) {
+    return (int) ((part.rows() + Product.ROWS - 1) / Product.ROWS);
+  }
+
+  /** Panels of some groups of rows of one tensor, and a slice of its columns at a time. */
+  private final class Strip {
+    private final Tensor part;
+    private final int firstRow;
+    private final DataType type;
+    private final Product product;
+    private final Product tile;
+    private final int chunks;
+    private final int slice;
+    private final int width;
+    private final long panelBytes;
+    private final long panels;
+    private final long values;
+    private final long scales;
+    private final long offsets;
+    private final long longs;
+    private final long valueStride;
+    private final long scaleStride;
+
+    Strip(Tensor part, int firstRow, Scratch scratch) {
+      this.part = part;
+      this.firstRow = firstRow;
+      type = part.type();
+      product = product(type);
+      tile = tileOf(product);
+      chunks = chunks(product);
+      // A multiple of the eight chunks whose constants are turned together, and of large blocks.
+      int most = (int) (PANEL_BYTES / product.panelChunk()) / 8 * 8;
+      slice = Math.min(chunks, most);
+      panelBytes = (long) slice * product.panelChunk();
+      width = (int) Math.max(1, Math.min(4, PANEL_BYTES / panelBytes));
+      int sliceValues = slice * product.chunkValues();
+      valueStride = product.isBytes() ? sliceValues : slice * 32L;
+      scaleStride = (slice * (product == Product.BYTES_HALVES ? 2 : 1) + 7) / 8 * 32L;
+      // Turning constants eight chunks at a time may write past the last panel.
+      long all = width * panelBytes + 8L * product.panelChunk();
+      panels = scratch.atLeast(all + HALF * (valueStride + 2 * scaleStride) + 4 * Long.BYTES);
+      values = panels + all;
+      scales = values + HALF * valueStride;
+      offsets = scales + HALF * scaleStride;
+      longs = offsets + HALF * scaleStride;
+    }
+
+    void multiply(int from, int to) {
+      for (int group = from; group < to; group += width) {
+        int count = Math.min(width, to - group);
+        for (int chunk = 0; chunk < chunks; chunk += slice) {
+          int sliceChunks = Math.min(slice, chunks - chunk);
+          for (int g = 0; g < count; g++) {
+            panel(group + g, chunk, sliceChunks, panels + g * panelBytes);
+          }
+          products(group, count, chunk, sliceChunks);
+        }
+      }
+    }
+
+    private void products(int group, int count, int chunk, int sliceChunks) {
+      long tiles = MachineMatmul.this.tiles.get(tile);
+      for (int token = 0; token < tokens; token += product.tokens()) {
+        int inTile = Math.min(product.tokens(), tokens - token);
+        Function function = code.product(product, inTile);
+        long address =
+            tiles + ((long) token / product.tokens() * chunks + chunk) * product.tileChunk();
+        for (int g = 0; g < count; g++) {
+          int row = (group + g) * Product.ROWS;
+          long left = part.rows() - row;
+          long rows = left >= Product.ROWS ? ALL_ROWS : (1L << left) - 1;
+          function.call(
+              panels + g * panelBytes,
+              address,
+              y.address(token) + 4L * (firstRow + row),
+              4L * y.stride(),
+              sliceChunks,
+              rows | (chunk > 0 ? ADD : 0));
+        }
+      }
+    }
+
+    private void panel(int group, int chunk, int sliceChunks, long panel) {
+      for (int half = 0; half < 2; half++) {
+        int row = group * Product.ROWS + half * HALF;
+        int rows = Math.clamp(part.rows() - row, 0, HALF);
+        long to = panel + 64L * half;
+        if (product.isBytes()) {
+          bytes(row, rows, chunk, sliceChunks, to);
+        } else {
+          floats(row, rows, chunk, sliceChunks, to);
+        }
+      }
+    }
+
+    private long row(int row, int chunk) {
+      return part.data().address()
+          + row * part.rowBytes()
+          + type.bytes((long) chunk * product.chunkValues());
+    }
+
+    private void bytes(int row, int rows, int chunk, int sliceChunks, long to) {
+      if (rows > 0) {
+        RawMemory.putLong(longs, rows);
+        RawMemory.putLong(longs + 8, part.rowBytes());
+        RawMemory.putLong(longs + 16, valueStride);
+        RawMemory.putLong(longs + 24, scaleStride);
+        int blocks = sliceChunks / (type.blockSize() / 32);
+        code.unpack(type).call(row(row, chunk), values, scales, offsets, blocks, longs);
+      }
+      RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
+      RawMemory.clear(scales + rows * scaleStride, (HALF - rows) * scaleStride);
+      RawMemory.clear(offsets + rows * scaleStride, (HALF - rows) * scaleStride);
+      int stride = product.panelChunk();
+      code.transposeBytes(product).call(to, values, valueStride, sliceChunks, stride, 32);
+      int ofHalves = product == Product.BYTES_HALVES ? 2 : 1;
+      int pieces = (sliceChunks * ofHalves + 7) / 8;
+      long advance = 8L / ofHalves * stride;
+      Function constants = code.transposeConstants(product);
+      constants.call(to + Product.SCALES, scales, scaleStride, pieces, advance, 32);
+      if (product == Product.BYTES_OFFSET) {
+        constants.call(to + Product.OFFSETS, offsets, scaleStride, pieces, advance, 32);
+      }
+    }
+
+    private void floats(int row, int rows, int chunk, int sliceChunks, long to) {
+      long first = (long) chunk * product.chunkValues();
+      int count =
+          (int) Math.min((long) sliceChunks * product.chunkValues(), part.columns() - first);
+      boolean direct =
+          type != DataType.F16 && rows == HALF && count == sliceChunks * product.chunkValues();
+      if (!direct) {
+        RawMemory.clear(values, HALF * valueStride);
+        for (int r = 0; r < rows; r++) {
+          long value = values + r * valueStride;
+          if (type == DataType.F16) {
+            code.single(Single.FROM_HALF).call(row(row + r, chunk), value, count, 0);
+          } else {
+            RawMemory.copy(row(row + r, chunk), value, type.bytes(count));
+          }
+        }
+      }
+      code.single(Single.TRANSPOSE)
+          .call(
+              to,
+              direct ? row(row, chunk) : values,
+              direct ? part.rowBytes() : valueStride,
+              sliceChunks,
+              product.panelChunk(),
+              32);
+    }
+  }
+
+  long scratchBytes() {
+    long bytes = shared.bytes();
+    for (Scratch scratch : own) {
+      bytes += scratch.bytes();
+    }
+    return bytes;
+  }
+
+  @Override
+  public void close() {
+    shared.close();
+    for (Scratch scratch : own) {
+      scratch.close();
+    }
+  }
+}

@@ -1,0 +1,240 @@
+package io.steelyard.kernels;
+
+import java.lang.foreign.Arena;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import jdk.jfr.Category;
+import jdk.jfr.DataAmount;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+
+/**
+ * Operators that are timed: each call becomes an event of the JDK's flight recorder, and all are
+ * summed up by operator and shape.
+ */
+public final class ProfiledKernels implements Kernels {
+
+  /** One call of an operator, in a flight recording. */
+  @Name(OperatorEvent.NAME)
+  @Label("Operator")
+  @Category("Steelyard")
+  @StackTrace(false)
+  public static final class OperatorEvent extends Event {
+    /** The event's name in a recording. */
+    public static final String NAME = "io.steelyard.Operator";
+
+    @Label("Operator")
+    String operator;
+
+    @Label("Kernel")
+    String kernel;
+
+    @Label("Bytes of weights and cache")
+    @DataAmount
+    long bytes;
+  }
+
+  /**
+   * What was measured of one kernel.
+   *
+   * @param operator such as {@code matmul}
+   * @param kernel the operator's types and sizes, such as {@code Q8_0 8192×2048, 512 tokens}
+   * @param calls how often it ran
+   * @param nanos all calls together
+   * @param bytes of weights and cached keys and values that all calls read
+   * @param products multiply-and-add operations of all calls
+   */
+  public record Line(
+      String operator, String kernel, long calls, long nanos, long bytes, long products) {}
+
+  private static final class Tally {
+    private long calls;
+    private long nanos;
+    private long bytes;
+    private long products;
+  }
+
+  private record Key(String operator, String kernel) {}
+
+  private final Kernels kernels;
+  private final Map<Key, Tally> tallies = new HashMap<>();
+
+  /** Wraps operators, which are closed with these. */
+  public ProfiledKernels(Kernels kernels) {
+    this.kernels = kernels;
+  }
+
+  /** All that ran so far, the most time first. */
+  public List<Line> lines() {
+    return tallies.entrySet().stream()
+        .map(
+            entry -> {
+              Tally t = entry.getValue();
+              Key key = entry.getKey();
+              return new Line(key.operator(), key.kernel(), t.calls, t.nanos, t.bytes, t.products);
+            })
+        .sorted(Comparator.comparingLong(Line::nanos).reversed())
+        .toList();
+  }
+
+  /** Forgets what ran so far, as after a warm-up. */
+  public void reset() {
+    tallies.clear();
+  }
+
+  private void timed(
+      String operator, String kernel, long bytes, long products, Runnable operation) {
+    OperatorEvent event = new OperatorEvent();
+    event.begin();
+    long start = System.nanoTime();
+    operation.run();
+    long nanos = System.nanoTime() - start;
+    if (event.shouldCommit()) {
+      event.operator = operator;
+      event.kernel = kernel;
+      event.bytes = bytes;
+      event.commit();
+    }
+    Tally tally = tallies.computeIfAbsent(new Key(operator, kernel), _ -> new Tally());
+    tally.calls++;
+    tally.nanos += nanos;
+    tally.bytes += bytes;
+    tally.products += products;
+  }
+
+  private static String tokens(int tokens) {
+    return tokens == 1 ? "1 token" : tokens + " tokens";
+  }
+
+  private static String types(Matrix matrix) {
+    return matrix.parts().stream()
+        .map(part -> part.type().name())
+        .distinct()
+        .collect(Collectors.joining("+"));
+  }
+
+  @Override
+  public Tier tier() {
+    return kernels.tier();
+  }
+
+  @Override
+  public String description() {
+    return kernels.description() + ", profiled";
+  }
+
+  @Override
+  public String activations(Set<DataType> weights) {
+    return kernels.activations(weights);
+  }
+
+  @Override
+  public int threads() {
+    return kernels.threads();
+  }
+
+  @Override
+  public long scratchBytes() {
+    return kernels.scratchBytes();
+  }
+
+  @Override
+  public Matrix prepare(List<Tensor> parts) {
+    return kernels.prepare(parts);
+  }
+
+  @Override
+  public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
+    timed(
+        "embed",
+        types(table) + ", " + tokens(tokens),
+        tokens * table.parts().getFirst().rowBytes(),
+        0,
+        () -> kernels.embed(table, ids, from, tokens, out));
+  }
+
+  @Override
+  public void matmul(Matrix weights, Rows x, Rows y, int tokens) {
+    long bytes = weights.parts().stream().mapToLong(part -> part.data().byteSize()).sum();
+    timed(
+        "matmul",
+        "%s %d×%d, %s".formatted(types(weights), weights.rows(), weights.columns(), tokens(tokens)),
+        bytes,
+        (long) weights.rows() * weights.columns() * tokens,
+        () -> kernels.matmul(weights, x, y, tokens));
+  }
+
+  @Override
+  public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    timed(
+        "rmsNorm",
+        x.width() + ", " + tokens(tokens),
+        0,
+        0,
+        () -> kernels.rmsNorm(x, weight, epsilon, y, tokens));
+  }
+
+  @Override
+  public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
+    timed(
+        "rope",
+        x.width() + ", " + tokens(tokens),
+        0,
+        0,
+        () -> kernels.rope(rope, angles, x, headDimension, tokens));
+  }
+
+  @Override
+  public KeyValues keyValues(Arena arena, KeyValues.Shape shape) {
+    return kernels.keyValues(arena, shape);
+  }
+
+  @Override
+  public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
+    timed(
+        "store",
+        cache.shape().type() + ", " + tokens(tokens),
+        0,
+        0,
+        () -> kernels.store(cache, keys, values, position, tokens));
+  }
+
+  @Override
+  public void attention(
+      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
+    long seen = (long) tokens * position + (long) tokens * (tokens + 1) / 2;
+    long width = cache.shape().width();
+    timed(
+        "attention",
+        cache.shape().type() + ", " + tokens(tokens),
+        2 * width * (position + tokens) * cache.shape().type().blockBytes(),
+        2 * seen * queries.width(),
+        () -> kernels.attention(queries, cache, position, scale, out, tokens));
+  }
+
+  @Override
+  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
+    timed(
+        "siluGate",
+        gate.width() + ", " + tokens(tokens),
+        0,
+        0,
+        () -> kernels.siluGate(gate, up, out, tokens));
+  }
+
+  @Override
+  public void add(Rows x, Rows delta, int tokens) {
+    timed("add", x.width() + ", " + tokens(tokens), 0, 0, () -> kernels.add(x, delta, tokens));
+  }
+
+  @Override
+  public void close() {
+    kernels.close();
+  }
+}

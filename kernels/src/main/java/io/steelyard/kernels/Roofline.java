@@ -1,0 +1,87 @@
+package io.steelyard.kernels;
+
+import io.steelyard.kernels.avx512.Avx512;
+import io.steelyard.kernels.avx512.Peak;
+import io.steelyard.kernels.machine.Function;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * What this machine can do at best with so many threads: the limits that a speed is a share of.
+ *
+ * <p>Source: Williams, Waterman and Patterson, "Roofline" (2009).
+ *
+ * @param threads compute threads, all at work
+ * @param readBytesPerSecond from memory, in order, far more than the caches hold
+ * @param productsPerSecond multiply-and-add operations by the type that is multiplied; empty where
+ *     Steelyard has no machine code for the processor
+ */
+public record Roofline(
+    int threads, double readBytesPerSecond, Map<String, Double> productsPerSecond) {
+  private static final long READ_BYTES = 1L << 29;
+  private static final int READ_ROUNDS = 12;
+  private static final long PEAK_TURNS = 400_000;
+  private static final int PEAK_ROUNDS = 8;
+
+  /** Measures; takes about two seconds. The best of several rounds counts: it is a limit. */
+  public static Roofline measure(int threads) {
+    try (ThreadTeam team = new ThreadTeam(threads)) {
+      Map<String, Double> products = new LinkedHashMap<>();
+      if (Avx512.available()) {
+        for (Peak peak : Peak.values()) {
+          products.put(peak.label(), peak(team, peak));
+        }
+      }
+      return new Roofline(threads, read(team), products);
+    }
+  }
+
+  private static double peak(ThreadTeam team, Peak peak) {
+    Function function = peak.function();
+    long products = PEAK_TURNS * peak.productsOfTurn() * team.threads();
+    return products
+        / best(PEAK_ROUNDS, team, (member, members) -> function.call(PEAK_TURNS, 0, 0, 0));
+  }
+
+  private static double read(ThreadTeam team) {
+    long each = READ_BYTES / team.threads() / Peak.READ_STEP * Peak.READ_STEP;
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment memory = arena.allocate(each * team.threads(), Rows.ALIGNMENT);
+      // Untouched pages would all be the one page of zeros.
+      memory.fill((byte) 1);
+      ThreadTeam.Task task;
+      if (Avx512.available()) {
+        Function function = Peak.read();
+        task = (member, members) -> function.call(memory.address() + member * each, each, 0, 0);
+      } else {
+        task = (member, members) -> readPlainly(memory.asSlice(member * each, each));
+      }
+      return each * team.threads() / best(READ_ROUNDS, team, task);
+    }
+  }
+
+  private static void readPlainly(MemorySegment memory) {
+    long sum = 0;
+    for (long at = 0; at < memory.byteSize(); at += 8) {
+      sum |= memory.get(ValueLayout.JAVA_LONG, at);
+    }
+    // All bytes are 1; asking makes sure that the loop is not left out.
+    if (sum != 0x0101_0101_0101_0101L) {
+      throw new IllegalStateException("memory changed while it was read");
+    }
+  }
+
+  /** Seconds of the fastest round. */
+  private static double best(int rounds, ThreadTeam team, ThreadTeam.Task task) {
+    long best = Long.MAX_VALUE;
+    for (int i = 0; i < rounds; i++) {
+      long start = System.nanoTime();
+      team.run(task);
+      best = Math.min(best, System.nanoTime() - start);
+    }
+    return best / 1e9;
+  }
+}

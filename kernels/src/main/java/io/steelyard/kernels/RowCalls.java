@@ -1,0 +1,75 @@
+package io.steelyard.kernels;
+
+import static io.steelyard.kernels.ThreadTeam.share;
+
+import io.steelyard.kernels.machine.Function;
+
+/**
+ * Calls a function once for every row of its operands, over all threads where there are many. One
+ * object serves all calls of an instance of {@link MachineKernels}, so that none allocates.
+ */
+final class RowCalls implements ThreadTeam.Task {
+  private final ThreadTeam team;
+  private Function function;
+  private final long[] arguments = new long[6];
+  private final long[] strides = new long[3];
+  private int count;
+  private int rows;
+
+  RowCalls(ThreadTeam team) {
+    this.team = team;
+  }
+
+  /** Begins with a function. Its arguments follow in order, those that move with the row first. */
+  RowCalls of(Function called) {
+    function = called;
+    count = 0;
+    arguments[3] = 0;
+    arguments[4] = 0;
+    arguments[5] = 0;
+    return this;
+  }
+
+  /** An argument that is the address of the row. */
+  RowCalls row(Rows operand) {
+    strides[count] = 4L * operand.stride();
+    arguments[count++] = operand.address(0);
+    return this;
+  }
+
+  /** An argument that is the same for all rows. */
+  RowCalls constant(long value) {
+    if (count < strides.length) {
+      strides[count] = 0;
+    }
+    arguments[count++] = value;
+    return this;
+  }
+
+  /** Makes the calls; a few are not worth waking anybody. */
+  void run(int rows) {
+    while (count < strides.length) {
+      constant(0);
+    }
+    this.rows = rows;
+    if (rows <= MachineMatmul.FEW) {
+      run(0, 1);
+    } else {
+      team.run(this);
+    }
+  }
+
+  @Override
+  public void run(int member, int members) {
+    int end = share(rows, member + 1, members);
+    for (int row = share(rows, member, members); row < end; row++) {
+      function.call(
+          arguments[0] + row * strides[0],
+          arguments[1] + row * strides[1],
+          arguments[2] + row * strides[2],
+          arguments[3],
+          arguments[4],
+          arguments[5]);
+    }
+  }
+}

@@ -1,0 +1,277 @@
+package io.steelyard.kernels.avx512;
+
+import static io.steelyard.kernels.assembler.Gpr.R10;
+import static io.steelyard.kernels.assembler.Gpr.R11;
+import static io.steelyard.kernels.assembler.Gpr.R12;
+import static io.steelyard.kernels.assembler.Gpr.R13;
+import static io.steelyard.kernels.assembler.Gpr.R14;
+import static io.steelyard.kernels.assembler.Gpr.R15;
+import static io.steelyard.kernels.assembler.Gpr.R8;
+import static io.steelyard.kernels.assembler.Gpr.R9;
+import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RBP;
+import static io.steelyard.kernels.assembler.Gpr.RBX;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
+import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Gpr.RDX;
+import static io.steelyard.kernels.assembler.Gpr.RSI;
+import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
+import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
+import static io.steelyard.kernels.assembler.Op.VINSERTI128;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMULPS;
+import static io.steelyard.kernels.assembler.Op.VPAND;
+import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
+import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
+import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
+import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
+import static io.steelyard.kernels.assembler.Op.VPOR;
+import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSUBB;
+import static io.steelyard.kernels.assembler.Op.VPXORD;
+import static io.steelyard.kernels.assembler.Op.VSUBPS;
+import static io.steelyard.kernels.assembler.Vec.xmm;
+import static io.steelyard.kernels.assembler.Vec.ymm;
+import static io.steelyard.kernels.assembler.Vec.zmm;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Condition;
+import io.steelyard.kernels.assembler.Gpr;
+import io.steelyard.kernels.assembler.Label;
+import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.machine.Function;
+import java.util.function.IntFunction;
+
+/**
+ * Unpacks blocks of quantised rows: every value as a signed byte, and beside them the float32
+ * scales and what is to be added, one each for 32 values (Q6_K: scales for 16 and nothing added).
+ *
+ * <p>Arguments of its functions: the first row's first block; where bytes go; where scales go;
+ * where offsets go; blocks of a row, at least 1; the address of four longs: rows, at least 1, and
+ * the bytes from one row to the next of blocks, of bytes, and of both scales and offsets.
+ *
+ * <p>Source of the layouts: {@code ggml-common.h}.
+ */
+final class Unpack {
+  private static final Vec NIBBLES = ymm(15);
+  private static final Vec CONSTANT = ymm(14);
+  private static final Vec HIGH_BITS = ymm(12);
+
+  private Unpack() {}
+
+  static Function of(DataType type) {
+    return Function.of(a -> write(a, type));
+  }
+
+  private static void write(Assembler a, DataType type) {
+    bytes(a, NIBBLES, 0x0F);
+    bytes(
+        a,
+        CONSTANT,
+        switch (type) {
+          case Q4_0 -> 8;
+          case Q6_K -> 32;
+          default -> 16;
+        });
+    if (type == DataType.Q6_K) {
+      bytes(a, HIGH_BITS, 0x30);
+    }
+    Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
+    for (Gpr register : kept) {
+      a.push(register);
+    }
+    a.mov(R12, RDI);
+    a.mov(R13, RSI);
+    a.mov(R14, RDX);
+    a.mov(R15, RCX);
+    a.mov(RBP, R8);
+    a.mov(RBX, at(R9));
+    Label row = a.loop();
+    a.mov(RDI, R12);
+    a.mov(RSI, R13);
+    a.mov(RDX, R14);
+    a.mov(RCX, R15);
+    a.mov(R8, RBP);
+    blocks(a, type);
+    a.add(R12, at(R9, 8));
+    a.add(R13, at(R9, 16));
+    a.add(R14, at(R9, 24));
+    a.add(R15, at(R9, 24));
+    a.sub(RBX, 1);
+    a.jump(Condition.NOT_EQUAL, row);
+    for (int i = kept.length - 1; i >= 0; i--) {
+      a.pop(kept[i]);
+    }
+  }
+
+  private static void blocks(Assembler a, DataType type) {
+    Label block = a.loop();
+    switch (type) {
+      case Q8_0 -> {
+        a.op(VMOVDQU, ymm(0), at(RDI, 2));
+        a.op(VMOVDQU_STORE, at(RSI), ymm(0));
+        half(a, xmm(1), at(RDI));
+        a.op(VMOVSS_STORE, at(RDX), xmm(1));
+      }
+      case Q4_0 -> {
+        nibbles(a, at(RDI, 2));
+        a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
+        a.op(VMOVDQU_STORE, at(RSI), ymm(0));
+        half(a, xmm(1), at(RDI));
+        a.op(VMOVSS_STORE, at(RDX), xmm(1));
+      }
+      case Q4_1 -> {
+        nibbles(a, at(RDI, 4));
+        a.op(VMOVDQU_STORE, at(RSI), ymm(0));
+        half(a, xmm(1), at(RDI));
+        a.op(VMOVSS_STORE, at(RDX), xmm(1));
+        half(a, xmm(1), at(RDI, 2));
+        a.op(VMOVSS_STORE, at(RCX), xmm(1));
+      }
+      case Q4_K, Q5_K -> {
+        kScales(a, offset -> at(RDI, offset), at(RDX), at(RCX), new Gpr[] {RAX, R10, R11}, 8);
+        for (int pair = 0; pair < 4; pair++) {
+          fourOrFive(a, type, pair);
+        }
+      }
+      case Q6_K -> sixBits(a);
+      default -> throw new IllegalArgumentException(type + " has no blocks");
+    }
+    a.add(RDI, type.blockBytes());
+    a.add(RSI, type.blockSize());
+    a.add(RDX, type.blockSize() / (type == DataType.Q6_K ? 16 : 32) * 4);
+    a.add(RCX, type.blockSize() / 32 * 4);
+    a.sub(R8, 1);
+    a.jump(Condition.NOT_EQUAL, block);
+  }
+
+  private static void bytes(Assembler a, Vec to, int value) {
+    a.mov(RAX, value * 0x0101_0101L);
+    a.vmovd(to.as(16), RAX);
+    a.op(VPBROADCASTD, to, to.as(16));
+  }
+
+  /** A float16 becomes float32 in all lanes. */
+  private static void half(Assembler a, Vec to, Mem from) {
+    a.op(VPBROADCASTW, xmm(13), from);
+    a.op(VCVTPH2PS, to, xmm(13));
+  }
+
+  /** 16 bytes of nibbles: the low ones, then the high ones. */
+  private static void nibbles(Assembler a, Mem from) {
+    a.op(VMOVDQU, xmm(0), from);
+    a.op(VPSRLW_IMM, xmm(1), xmm(0), 4);
+    a.op(VINSERTI128, ymm(0), ymm(0), xmm(1), 1);
+    a.op(VPAND, ymm(0), ymm(0), NIBBLES);
+  }
+
+  /**
+   * Scales and minima of a block of Q4_K or Q5_K: eight each, of 6 bits, in 12 bytes. Minima are
+   * subtracted, so they are stored negated.
+   *
+   * @param block the places of the block by offset
+   * @param scratch three registers to overwrite
+   * @param vectors the first of four vector registers to overwrite
+   */
+  static void kScales(
+      Assembler a, IntFunction<Mem> block, Mem scales, Mem offsets, Gpr[] scratch, int vectors) {
+    Vec wide = ymm(vectors);
+    Vec factor = ymm(vectors + 1);
+    Vec zero = ymm(vectors + 2);
+    // Words s0 s1 s2: the first four scales are s0's low 6 bits, the first four minima s1's; the
+    // others have their low 4 bits in s2 and the upper 2 in s0 and s1.
+    for (int minima = 0; minima < 2; minima++) {
+      kWord(a, block.apply(4 + 4 * minima), block.apply(12), 4 * minima, scratch);
+      a.op(VPBROADCASTW, factor.as(16), block.apply(2 * minima));
+      a.op(VCVTPH2PS, factor, factor.as(16));
+      a.mov(at(Gpr.RSP, -8), scratch[0]);
+      a.op(VPMOVZXBD, wide, at(Gpr.RSP, -8));
+      a.op(VCVTDQ2PS, wide, wide);
+      a.op(VMULPS, wide, wide, factor);
+      if (minima == 1) {
+        a.op(VPXORD, zero, zero, zero);
+        a.op(VSUBPS, wide, zero, wide);
+      }
+      a.op(VMOVUPS_STORE, minima == 1 ? offsets : scales, wide);
+    }
+  }
+
+  /** Eight numbers of 6 bits become the bytes of a register. */
+  private static void kWord(Assembler a, Mem own, Mem shared, int shift, Gpr[] scratch) {
+    Gpr first = scratch[0];
+    Gpr upper = scratch[1];
+    Gpr second = scratch[2];
+    a.mov32(first, own);
+    a.mov(upper, first);
+    a.shr(upper, 6);
+    a.and(upper, 0x0303_0303);
+    a.shl(upper, 4);
+    a.and(first, 0x3F3F_3F3F);
+    a.mov32(second, shared);
+    if (shift > 0) {
+      a.shr(second, shift);
+    }
+    a.and(second, 0x0F0F_0F0F);
+    a.or(second, upper);
+    a.shl(second, 32);
+    a.or(first, second);
+  }
+
+  /** Moves the bits of every word up, or down for a negative count. */
+  static void shift(Assembler a, Vec to, int count) {
+    if (count > 0) {
+      a.op(VPSLLW_IMM, to, to, count);
+    } else if (count < 0) {
+      a.op(VPSRLW_IMM, to, to, -count);
+    }
+  }
+
+  /** 32 bytes of nibbles hold two runs of 32 values; Q5_K has their fifth bits elsewhere. */
+  private static void fourOrFive(Assembler a, DataType type, int pair) {
+    boolean five = type == DataType.Q5_K;
+    a.op(VMOVDQU, ymm(0), at(RDI, (five ? 48 : 16) + 32 * pair));
+    a.op(VPSRLW_IMM, ymm(1), ymm(0), 4);
+    for (int i = 0; i < 2; i++) {
+      a.op(VPAND, ymm(i), ymm(i), NIBBLES);
+      if (five) {
+        a.op(VMOVDQU, ymm(2), at(RDI, 16));
+        shift(a, ymm(2), 4 - (2 * pair + i));
+        a.op(VPAND, ymm(2), ymm(2), CONSTANT);
+        a.op(VPOR, ymm(i), ymm(i), ymm(2));
+      }
+      a.op(VMOVDQU_STORE, at(RSI, 64 * pair + 32 * i), ymm(i));
+    }
+  }
+
+  private static void sixBits(Assembler a) {
+    a.op(VPBROADCASTW, ymm(2), at(RDI, 208));
+    a.op(VCVTPH2PS, zmm(2), ymm(2));
+    a.op(VPMOVSXBD, zmm(3), at(RDI, 192));
+    a.op(VCVTDQ2PS, zmm(3), zmm(3));
+    a.op(VMULPS, zmm(3), zmm(3), zmm(2));
+    a.op(VMOVUPS_STORE, at(RDX), zmm(3));
+    for (int run = 0; run < 8; run++) {
+      int part = run / 4;
+      int inPart = run % 4;
+      a.op(VMOVDQU, ymm(0), at(RDI, 64 * part + 32 * (inPart % 2)));
+      if (inPart >= 2) {
+        a.op(VPSRLW_IMM, ymm(0), ymm(0), 4);
+      }
+      a.op(VPAND, ymm(0), ymm(0), NIBBLES);
+      // Two bits, moved to the fifth and sixth place.
+      a.op(VMOVDQU, ymm(1), at(RDI, 128 + 32 * part));
+      shift(a, ymm(1), 4 - 2 * inPart);
+      a.op(VPAND, ymm(1), ymm(1), HIGH_BITS);
+      a.op(VPOR, ymm(0), ymm(0), ymm(1));
+      a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
+      a.op(VMOVDQU_STORE, at(RSI, 32 * run), ymm(0));
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package io.steelyard.kernels.machine;
+
+import io.steelyard.kernels.assembler.Assembler;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+
+/**
+ * A piece of machine code that can be called. Arguments arrive in RDI, RSI, RDX, RCX, R8 and R9;
+ * RBX, RBP and R12 to R15 must be left as they were. Code stays mapped for the life of the process.
+ */
+public final class Function {
+  private final MemorySegment address;
+
+  private Function(MemorySegment address) {
+    this.address = address;
+  }
+
+  /**
+   * Assembles a function.
+   *
+   * @param body writes everything but the last two instructions, {@code vzeroupper} and {@code ret}
+   * @throws UnsupportedOperationException if this system or processor can't run machine code
+   */
+  public static Function of(Consumer<Assembler> body) {
+    Cpu.requireX86();
+    Assembler assembler = new Assembler();
+    body.accept(assembler);
+    assembler.vzeroupper();
+    assembler.ret();
+    return new Function(MemorySegment.ofAddress(ExecutableMemory.map(assembler.code())));
+  }
+
+  /** Without {@code vzeroupper}, for code that runs on any x86-64 processor. */
+  static Function plain(Consumer<Assembler> body) {
+    Assembler assembler = new Assembler();
+    body.accept(assembler);
+    assembler.ret();
+    return new Function(MemorySegment.ofAddress(ExecutableMemory.map(assembler.code())));
+  }
+
+  public long call(long a, long b, long c, long d, long e, long f) {
+    return SystemCalls.call(address, a, b, c, d, e, f);
+  }
+
+  public long call(long a, long b, long c, long d) {
+    return SystemCalls.call(address, a, b, c, d, 0, 0);
+  }
+
+  public long call(long a, long b, long c, long d, long e) {
+    return SystemCalls.call(address, a, b, c, d, e, 0);
+  }
+}
