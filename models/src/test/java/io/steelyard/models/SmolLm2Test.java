@@ -93,18 +93,23 @@ class SmolLm2Test {
 
   @ParameterizedTest
   @CsvSource({
-    // text, llama.cpp's mean KL to the golden at the last positions, its top-1 agreement
-    "english, 0.0020027, 102",
-    "code, 0.00031234, 101",
-    "chat, 0.0013008, 34"
+    // tier, text, llama.cpp's mean KL to the golden at the last positions, its top-1 agreement;
+    // where activations are rounded to 8 bits, as llama.cpp does, a near tie may go either way
+    "VECTOR, english, 0.0020027, 102",
+    "VECTOR, code, 0.00031234, 101",
+    "VECTOR, chat, 0.0013008, 34",
+    "AVX512, english, 0.0020027, 101",
+    "AVX512, code, 0.00031234, 101",
+    "AVX512, chat, 0.0013008, 33"
   })
-  void vectorLogitsAreNoFartherThanLlamaCpps(String text, double bound, int agreeing)
+  void logitsAreNoFartherThanLlamaCpps(Tier tier, String text, double bound, int agreeing)
       throws IOException {
+    assumeTrue(Kernels.available(tier), "not applicable here: no " + tier.label() + " tier");
     JsonNode golden = Golden.json("smollm2/" + text + ".top5.json");
     int[] ids = Golden.ids(golden.get("ids"));
     float[] last = Golden.floats("smollm2/" + text + ".hf.last4.f32.gz");
     with(
-        Tier.VECTOR,
+        tier,
         DataType.F16,
         session -> {
           int[] position = {0};
@@ -124,8 +129,8 @@ class SmolLm2Test {
                 position[0]++;
               });
           System.out.printf(
-              "%s: mean KL %.3g (llama.cpp %.3g), top-1 %d of %d (llama.cpp %d)%n",
-              text, divergence[0], bound, agreed[0], ids.length, agreeing);
+              "%s, %s: mean KL %.3g (llama.cpp %.3g), top-1 %d of %d (llama.cpp %d)%n",
+              tier, text, divergence[0], bound, agreed[0], ids.length, agreeing);
           assertThat(divergence[0]).isLessThanOrEqualTo(bound);
           assertThat(agreed[0]).isGreaterThanOrEqualTo(agreeing);
         });
@@ -134,6 +139,7 @@ class SmolLm2Test {
   @ParameterizedTest
   @EnumSource
   void greedyDecodingGivesTheGoldenTokens(Tier tier) throws IOException {
+    assumeTrue(Kernels.available(tier), "not applicable here: no " + tier.label() + " tier");
     JsonNode greedy = Golden.json("smollm2/greedy.json");
     int[] prompt = Golden.ids(greedy.get("prompt"));
     List<Integer> expected =

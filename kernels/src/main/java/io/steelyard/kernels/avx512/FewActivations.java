@@ -6,6 +6,7 @@ import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
+import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
@@ -87,18 +88,24 @@ final class FewActivations {
     Lanes.reduce(a, VMAXPS, zmm(2), zmm(3));
     a.op(VMULSS, xmm(4), xmm(2), INVERSE.as(16));
     a.op(VMOVSS_STORE, at(RSI, SCALE), xmm(4));
-    a.op(VADDPS, zmm(5), zmm(0), zmm(1));
-    Lanes.reduce(a, VADDPS, zmm(5), zmm(3));
-    a.op(VMULSS, xmm(5), xmm(5), EIGHTH.as(16));
-    a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), xmm(5));
     a.op(VMAXSS, xmm(2), xmm(2), LEAST.as(16));
     a.op(VDIVSS, xmm(2), MOST.as(16), xmm(2));
     Lanes.spread(a, zmm(2), zmm(2));
     for (int half = 0; half < 2; half++) {
       Vec value = zmm(half);
-      Vec high = zmm(6);
       a.op(VMULPS, value, value, zmm(2));
       a.op(VCVTPS2DQ, value, value);
+    }
+    // Of what was rounded, so that an offset and the rounding's error don't add up.
+    a.op(VPADDD, zmm(5), zmm(0), zmm(1));
+    a.op(VCVTDQ2PS, zmm(5), zmm(5));
+    Lanes.reduce(a, VADDPS, zmm(5), zmm(3));
+    a.op(VMULSS, xmm(5), xmm(5), xmm(4));
+    a.op(VMULSS, xmm(5), xmm(5), EIGHTH.as(16));
+    a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), xmm(5));
+    for (int half = 0; half < 2; half++) {
+      Vec value = zmm(half);
+      Vec high = zmm(6);
       a.op(VPADDD, high, value, ROUNDING);
       a.op(VPSRAD_IMM, high, high, 8);
       a.op(VPMOVDB, at(RSI, HIGH + 16 * half), high);

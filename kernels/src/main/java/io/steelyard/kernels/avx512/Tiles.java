@@ -9,6 +9,7 @@ import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mask.K1;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
+import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTNEPS2BF16;
 import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
@@ -106,15 +107,20 @@ final class Tiles {
     Lanes.reduce(a, VMAXPS, zmm(2), zmm(3));
     a.op(VMULSS, xmm(4), xmm(2), xmm(14));
     a.op(VMOVSS_STORE, at(R8), xmm(4));
-    a.op(VADDPS, zmm(5), low, high);
-    Lanes.reduce(a, VADDPS, zmm(5), zmm(3));
-    a.op(VMOVSS_STORE, at(R8, Product.tileSum(0) - Product.tileScale(0)), xmm(5));
     a.op(VMAXSS, xmm(2), xmm(2), xmm(13));
     a.op(VDIVSS, xmm(2), xmm(12), xmm(2));
     Lanes.spread(a, zmm(2), zmm(2));
     for (int half = 0; half < 2; half++) {
       a.op(VMULPS, zmm(half), zmm(half), zmm(2));
       a.op(VCVTPS2DQ, zmm(half), zmm(half));
+    }
+    // Of what was rounded, so that an offset and the rounding's error don't add up.
+    a.op(VPADDD, zmm(5), low, high);
+    a.op(VCVTDQ2PS, zmm(5), zmm(5));
+    Lanes.reduce(a, VADDPS, zmm(5), zmm(3));
+    a.op(VMULSS, xmm(5), xmm(5), xmm(4));
+    a.op(VMOVSS_STORE, at(R8, Product.tileSum(0) - Product.tileScale(0)), xmm(5));
+    for (int half = 0; half < 2; half++) {
       a.op(VPADDD, zmm(half), zmm(half), zmm(11));
       a.op(VPMOVDB, at(RSI, 16 * half), zmm(half));
     }
