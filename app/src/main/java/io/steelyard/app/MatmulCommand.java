@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -131,7 +132,7 @@ final class MatmulCommand implements Callable<Integer> {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx2g"));
-    command.addAll(new SteelyardProvider().jvmFlags());
+    command.addAll(new SteelyardProvider().jvmFlags(Map.of("tier", Tier.VECTOR.label())));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(MatmulBench.class.getName());
     command.add(Integer.toString(team));

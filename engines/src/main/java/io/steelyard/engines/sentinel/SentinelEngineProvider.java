@@ -3,6 +3,7 @@ package io.steelyard.engines.sentinel;
 import io.steelyard.lab.worker.Engine;
 import io.steelyard.lab.worker.EngineProvider;
 import java.util.List;
+import java.util.Map;
 
 /** Makes the engine {@code sentinel} known. */
 public final class SentinelEngineProvider implements EngineProvider {
@@ -22,7 +23,7 @@ public final class SentinelEngineProvider implements EngineProvider {
   }
 
   @Override
-  public List<String> jvmFlags() {
+  public List<String> jvmFlags(Map<String, String> options) {
     // Huge pages take the luck of page placement out of the bandwidth's time.
     return List.of("-Xmx512m", "-XX:+UseTransparentHugePages");
   }

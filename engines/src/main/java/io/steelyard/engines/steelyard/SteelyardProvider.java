@@ -1,13 +1,28 @@
 package io.steelyard.engines.steelyard;
 
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.Engine;
 import io.steelyard.lab.worker.EngineProvider;
+import io.steelyard.lab.worker.EngineSpec;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** Makes Steelyard's own engine known by name. */
 public final class SteelyardProvider implements EngineProvider {
   /** The engine's name. */
   public static final String NAME = "steelyard";
+
+  private static final List<String> FLAGS =
+      List.of(
+          // The KV cache lies off the heap; what the machine has free is checked before it is made.
+          "-XX:MaxDirectMemorySize=1t",
+          // A pass over all layers is called too seldom to be compiled during warm-up, and its
+          // compilation
+          // takes longer than a trial should be disturbed for: so it is asked for early.
+          "-XX:CompileCommand=quiet",
+          "-XX:CompileCommand=CompileThresholdScaling,io.steelyard.models.architecture.*::forward,0.2");
 
   @Override
   public String name() {
@@ -25,16 +40,25 @@ public final class SteelyardProvider implements EngineProvider {
   }
 
   @Override
-  public List<String> jvmFlags() {
-    return List.of(
-        "--add-modules=jdk.incubator.vector",
-        // The KV cache lies off the heap; what the machine has free is checked before it is made.
-        "-XX:MaxDirectMemorySize=1t",
-        // A pass over all layers is called too seldom to be compiled during warm-up, and its
-        // compilation
-        // takes longer than a trial should be disturbed for: so it is asked for early.
-        "-XX:CompileCommand=quiet",
-        "-XX:CompileCommand=CompileThresholdScaling,io.steelyard.models.architecture.*::forward,0.2");
+  public List<String> jvmFlags(Map<String, String> options) {
+    List<String> flags = new ArrayList<>();
+    if (needsVectorModule(options)) {
+      flags.add("--add-modules=jdk.incubator.vector");
+    }
+    flags.addAll(FLAGS);
+    return flags;
+  }
+
+  /** The module costs start-up time, so only the tier that needs it gets it. */
+  private static boolean needsVectorModule(Map<String, String> options) {
+    String variable = SteelyardOptions.TIER_VARIABLE;
+    String tier =
+        options.getOrDefault(
+            "tier",
+            EngineSpec.environment(options)
+                .getOrDefault(variable, System.getenv().getOrDefault(variable, "")));
+    return tier.equals(Tier.VECTOR.label())
+        || (tier.isEmpty() && Kernels.best().compareTo(Tier.VECTOR) <= 0);
   }
 
   @Override

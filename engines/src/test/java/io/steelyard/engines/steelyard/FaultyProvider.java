@@ -3,6 +3,7 @@ package io.steelyard.engines.steelyard;
 import io.steelyard.lab.worker.Engine;
 import io.steelyard.lab.worker.EngineProvider;
 import java.util.List;
+import java.util.Map;
 
 /** Steelyard's own engine with a fault planted in it: {@code faulty:fault=epsilon}. */
 public final class FaultyProvider implements EngineProvider {
@@ -22,8 +23,8 @@ public final class FaultyProvider implements EngineProvider {
   }
 
   @Override
-  public List<String> jvmFlags() {
-    return new SteelyardProvider().jvmFlags();
+  public List<String> jvmFlags(Map<String, String> options) {
+    return new SteelyardProvider().jvmFlags(options);
   }
 
   @Override

@@ -25,6 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** An engine that computes something else is found before anything is timed. */
 final class PlantedFaultTest {
+  /** Rounds nothing, and so is held to the closest bounds. */
+  private static final Map<String, String> VECTOR = Map.of("tier", "vector");
+
   @TempDir private Path folder;
 
   static List<Arguments> faultsInFixtures() {
@@ -71,12 +74,13 @@ final class PlantedFaultTest {
   /** Runs a whole study and checks that a label that failed parity was never timed. */
   private Summary.Parity judge(Path model, String kv, Fault fault) throws Exception {
     Map<String, Study.Engine> engines = new LinkedHashMap<>();
-    engines.put("steelyard", new Study.Engine("steelyard", "steelyard", Map.of()));
+    engines.put("steelyard", new Study.Engine("steelyard", "steelyard", VECTOR));
     engines.put(
         "subject",
         fault == null
-            ? new Study.Engine("steelyard", "steelyard", Map.of("tier", "vector"))
-            : new Study.Engine("faulty", "faulty", Map.of("fault", fault.name())));
+            ? new Study.Engine("subject", "steelyard", VECTOR)
+            : new Study.Engine(
+                "faulty", "faulty", Map.of("tier", "vector", "fault", fault.name())));
     Study study =
         new Study(
             "test",

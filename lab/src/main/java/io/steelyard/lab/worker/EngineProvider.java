@@ -1,6 +1,7 @@
 package io.steelyard.lab.worker;
 
 import java.util.List;
+import java.util.Map;
 
 /**
  * Makes a JVM engine known by name. Found through {@link java.util.ServiceLoader}: list the class
@@ -16,8 +17,12 @@ public interface EngineProvider {
   /** Options that the engine takes after its name, as {@code key=values meaning}. */
   List<String> options();
 
-  /** JVM flags that the worker needs beyond the usual ones. */
-  default List<String> jvmFlags() {
+  /**
+   * JVM flags that the worker needs beyond the usual ones.
+   *
+   * @param options that the engine will be loaded with
+   */
+  default List<String> jvmFlags(Map<String, String> options) {
     return List.of();
   }
 

@@ -29,11 +29,13 @@ public final class EngineRegistry {
    * @param command how to start it
    */
   public record Entry(
-      String name,
-      String description,
-      List<String> options,
-      String origin,
-      WorkerCommand command) {}
+      String name, String description, List<String> options, String origin, Command command) {}
+
+  /** How an engine is started, given its options. */
+  @FunctionalInterface
+  public interface Command {
+    WorkerCommand with(Map<String, String> options);
+  }
 
   /** What an engine file holds. */
   record UserEngine(String name, String description, List<String> command) {}
@@ -67,7 +69,7 @@ public final class EngineRegistry {
               provider.description(),
               List.copyOf(provider.options()),
               BUILT_IN,
-              WorkerCommand.jvm(provider)));
+              options -> WorkerCommand.jvm(provider, options)));
     }
     registry.addFolder(folder);
     return registry;
@@ -96,7 +98,7 @@ public final class EngineRegistry {
     if (entry == null) {
       throw new EngineException(Kind.MISSING, unknown(spec.name()));
     }
-    return entry.command();
+    return entry.command().with(spec.options());
   }
 
   /**
@@ -174,7 +176,7 @@ public final class EngineRegistry {
               engine.description(),
               List.of(),
               file.toString(),
-              new WorkerCommand(engine.name(), engine.command(), Map.of(), "")));
+              _ -> new WorkerCommand(engine.name(), engine.command(), Map.of(), "")));
     } catch (IOException | WireException e) {
       problems.add("engine file " + file + " can't be used: " + e.getMessage());
     }

@@ -60,20 +60,21 @@ public record WorkerCommand(
    *
    * <p>The serial collector, because it has no threads of its own that could disturb a measurement,
    * and no heap laid out in advance. A provider's flags come last and win.
+   *
+   * @param options that the engine will be loaded with
    */
-  public static WorkerCommand jvm(EngineProvider provider) {
+  public static WorkerCommand jvm(EngineProvider provider, Map<String, String> options) {
     List<String> command = new ArrayList<>(PROTOCOL_APART);
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("-XX:+UseSerialGC");
-    command.add("-Xshare:auto");
     command.add("-Xms16m");
     command.add(HEAP);
     String cache = System.getProperty(AOT_PROPERTY, "");
     if (!cache.isEmpty()) {
       command.add(cache);
     }
-    command.addAll(provider.jvmFlags());
+    command.addAll(provider.jvmFlags(options));
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(WorkerMain.class.getName());

@@ -58,7 +58,10 @@ public final class Workers {
     Map<String, String> environment = EngineSpec.environment(options);
     try {
       WorkerCommand command =
-          registry.command(EngineSpec.parse(engine)).with(environment).onCpus(settings.affinity());
+          registry
+              .command(new EngineSpec(engine, engine, options, engine))
+              .with(environment)
+              .onCpus(settings.affinity());
       return WorkerProcess.start(command, stderr.apply(name), scratch, timeouts);
     } catch (EngineException e) {
       throw new RunException(e.getMessage(), e);

@@ -34,7 +34,7 @@ final class TestEngine implements Engine {
     }
 
     @Override
-    public List<String> jvmFlags() {
+    public List<String> jvmFlags(Map<String, String> options) {
       return List.of("-Xmx64m", "-XX:TieredStopAtLevel=1");
     }
 
