@@ -25,16 +25,28 @@ public interface Kernels extends AutoCloseable {
    * @throws UnsupportedOperationException if this JVM can't run the tier; the message says why
    */
   static Kernels of(Tier tier, int threads) {
+    return of(tier, threads, false);
+  }
+
+  /**
+   * The operators of a tier.
+   *
+   * @param threads compute threads, at least 1; the caller is one of them
+   * @param deterministic take the path of few tokens for any number of them, so that a token's
+   *     result doesn't depend on how many are processed with it
+   * @throws UnsupportedOperationException if this JVM can't run the tier; the message says why
+   */
+  static Kernels of(Tier tier, int threads, boolean deterministic) {
     return switch (tier) {
       case REFERENCE -> new ReferenceKernels(new ThreadTeam(threads));
-      case VECTOR -> VectorTier.create(threads);
+      case VECTOR -> VectorTier.create(threads, deterministic);
       case AVX512 -> {
         if (!Avx512.available()) {
           throw new UnsupportedOperationException(
               "the avx512 tier needs Linux on x86-64 with AVX-512, VNNI and BF16, and a system that"
                   + " allows executable memory");
         }
-        yield new MachineKernels(new ThreadTeam(threads));
+        yield new MachineKernels(new ThreadTeam(threads), deterministic);
       }
     };
   }

@@ -24,6 +24,7 @@ final class MachineAttention {
 
   private final Avx512 code;
   private final ThreadTeam team;
+  private final int few;
   private final Scratch shared = new Scratch();
   private final Item[] items;
 
@@ -42,8 +43,9 @@ final class MachineAttention {
 
   private final ThreadTeam.Task attend = this::attend;
 
-  MachineAttention(ThreadTeam team, Avx512 code) {
+  MachineAttention(ThreadTeam team, Avx512 code, int few) {
     this.team = team;
+    this.few = few;
     this.code = code;
     items = new Item[team.threads()];
     for (int i = 0; i < items.length; i++) {
@@ -51,8 +53,7 @@ final class MachineAttention {
     }
   }
 
-  void run(
-      MachineCache cache, Rows queries, Rows out, int position, int tokens, float scale, int few) {
+  void run(MachineCache cache, Rows queries, Rows out, int position, int tokens, float scale) {
     if (tokens == 0) {
       return;
     }

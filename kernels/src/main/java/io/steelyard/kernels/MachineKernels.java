@@ -61,10 +61,11 @@ final class MachineKernels implements Kernels {
     }
   }
 
-  MachineKernels(ThreadTeam team) {
+  MachineKernels(ThreadTeam team, boolean deterministic) {
     this.team = team;
-    matmul = new MachineMatmul(team, code);
-    attention = new MachineAttention(team, code);
+    int few = deterministic ? Integer.MAX_VALUE : MachineMatmul.FEW;
+    matmul = new MachineMatmul(team, code, few);
+    attention = new MachineAttention(team, code, few);
     calls = new RowCalls(team);
   }
 
@@ -181,7 +182,7 @@ final class MachineKernels implements Kernels {
   public void attention(
       Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
     Operands.attention(queries, cache, position, out, tokens);
-    attention.run((MachineCache) cache, queries, out, position, tokens, scale, MachineMatmul.FEW);
+    attention.run((MachineCache) cache, queries, out, position, tokens, scale);
   }
 
   @Override

@@ -32,6 +32,7 @@ final class MachineMatmul implements AutoCloseable {
   private static final int HALF = 16;
 
   private final ThreadTeam team;
+  private final int few;
   private final Avx512 code;
   private final Scratch shared = new Scratch();
   private final Scratch[] own;
@@ -47,12 +48,13 @@ final class MachineMatmul implements AutoCloseable {
   /** Where the tiles of each kind in use begin. */
   private final Map<Product, Long> tiles = new EnumMap<>(Product.class);
 
-  private final ThreadTeam.Task few = this::few;
+  private final ThreadTeam.Task rows = this::rows;
   private final ThreadTeam.Task pack = this::pack;
   private final ThreadTeam.Task many = this::many;
 
-  MachineMatmul(ThreadTeam team, Avx512 code) {
+  MachineMatmul(ThreadTeam team, Avx512 code, int few) {
     this.team = team;
+    this.few = few;
     this.code = code;
     own = new Scratch[team.threads()];
     for (int i = 0; i < own.length; i++) {
@@ -84,7 +86,7 @@ final class MachineMatmul implements AutoCloseable {
     this.x = x;
     this.y = y;
     this.tokens = tokens;
-    if (tokens <= FEW) {
+    if (tokens <= few) {
       multiplyFew();
     } else {
       multiplyMany();
@@ -111,10 +113,10 @@ final class MachineMatmul implements AutoCloseable {
         function.call(x.address(token), activations + token * activationStride, blocks, 0);
       }
     }
-    team.run(few);
+    team.run(rows);
   }
 
-  private void few(int member, int members) {
+  private void rows(int member, int members) {
     int groups = (weights.rows() + Avx512.FEW_ROWS - 1) / Avx512.FEW_ROWS;
     int begin = share(groups, member, members) * Avx512.FEW_ROWS;
     int end = Math.min(weights.rows(), share(groups, member + 1, members) * Avx512.FEW_ROWS);

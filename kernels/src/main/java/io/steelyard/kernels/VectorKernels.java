@@ -11,13 +11,15 @@ import jdk.incubator.vector.FloatVector;
 /** The portable fast tier: the JDK's Vector API over all threads. */
 final class VectorKernels implements Kernels {
   private final ThreadTeam team;
+  private final int few;
   private final VectorMatmul matmul;
   private final Scratch shared = new Scratch();
   private final Scratch[] own;
 
-  VectorKernels(ThreadTeam team) {
+  VectorKernels(ThreadTeam team, boolean deterministic) {
     this.team = team;
-    matmul = new VectorMatmul(team);
+    few = deterministic ? Integer.MAX_VALUE : VectorMatmul.FEW;
+    matmul = new VectorMatmul(team, few);
     own = new Scratch[team.threads()];
     for (int i = 0; i < own.length; i++) {
       own[i] = new Scratch();
@@ -93,7 +95,7 @@ final class VectorKernels implements Kernels {
 
   /** Deals rows to threads; one or a few are not worth waking anybody. */
   private void eachRow(int tokens, RowOperator operator) {
-    if (tokens <= VectorMatmul.FEW) {
+    if (tokens <= few) {
       rows(0, tokens, operator, 0);
     } else {
       team.run(
@@ -196,7 +198,7 @@ final class VectorKernels implements Kernels {
       Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
     Operands.attention(queries, cache, position, out, tokens);
     VectorCache vectors = (VectorCache) cache;
-    if (tokens <= VectorMatmul.FEW) {
+    if (tokens <= few) {
       VectorTokenAttention attention =
           new VectorTokenAttention(vectors, queries, out, position, tokens, scale, shared, own);
       team.run(attention::run);

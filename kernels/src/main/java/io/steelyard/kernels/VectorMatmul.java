@@ -23,6 +23,7 @@ final class VectorMatmul implements AutoCloseable {
   private static final int STRIP_COLUMNS = 1024;
 
   private final ThreadTeam team;
+  private final int few;
   private final Scratch shared = new Scratch();
   private final Scratch[] own;
 
@@ -35,12 +36,13 @@ final class VectorMatmul implements AutoCloseable {
   private long panels;
   private long sums;
 
-  private final ThreadTeam.Task few = this::few;
+  private final ThreadTeam.Task rows = this::rows;
   private final ThreadTeam.Task pack = this::pack;
   private final ThreadTeam.Task many = this::many;
 
-  VectorMatmul(ThreadTeam team) {
+  VectorMatmul(ThreadTeam team, int few) {
     this.team = team;
+    this.few = few;
     own = new Scratch[team.threads()];
     for (int i = 0; i < own.length; i++) {
       own[i] = new Scratch();
@@ -52,14 +54,14 @@ final class VectorMatmul implements AutoCloseable {
     this.x = x;
     this.y = y;
     this.tokens = tokens;
-    if (tokens <= FEW) {
+    if (tokens <= few) {
       int blocks = weights.columns() / VectorDot.SUM_BLOCK;
-      long lanes = shared.atLeast(Lanes.BYTES + 4L * FEW * blocks);
+      long lanes = shared.atLeast(Lanes.BYTES + 4L * tokens * blocks);
       sums = lanes + Lanes.BYTES;
       for (int token = 0; token < tokens; token++) {
         VectorDot.sums(x.address(token), weights.columns(), sums + 4L * token * blocks, lanes);
       }
-      team.run(few);
+      team.run(rows);
     } else {
       tiles = (tokens + VectorTile.WIDTH - 1) / VectorTile.WIDTH;
       panels = shared.atLeast((long) tiles * weights.columns() * VectorTile.ROW_BYTES);
@@ -68,7 +70,7 @@ final class VectorMatmul implements AutoCloseable {
     }
   }
 
-  private void few(int member, int members) {
+  private void rows(int member, int members) {
     int begin = share(weights.rows(), member, members);
     int end = share(weights.rows(), member + 1, members);
     long lanes = own[member].atLeast(Lanes.BYTES);

@@ -13,12 +13,12 @@ final class VectorTier {
     return ModuleLayer.boot().findModule(MODULE).isPresent();
   }
 
-  static Kernels create(int threads) {
+  static Kernels create(int threads, boolean deterministic) {
     if (!available()) {
       throw new UnsupportedOperationException(
           "the vector tier needs the JVM flag --add-modules=" + MODULE);
     }
-    return new VectorKernels(new ThreadTeam(threads));
+    return new VectorKernels(new ThreadTeam(threads), deterministic);
   }
 
   static String description() {

@@ -113,6 +113,25 @@ abstract class AttentionTest {
   }
 
   @Test
+  void deterministicAttentionIsThatOfSingleTokens() {
+    try (Arena arena = Arena.ofShared();
+        Kernels deterministic = Kernels.of(tier, 2, true)) {
+      RandomData data = new RandomData(arena, 12);
+      KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 64, 1050));
+      Rows rows = data.rows(1050, 128, 128);
+      fast.store(cache, rows, rows, 0, 1050);
+      Rows queries = data.rows(50, 256, 256);
+      Rows together = Rows.allocate(arena, 50, 256);
+      Rows single = Rows.allocate(arena, 50, 256);
+      deterministic.attention(queries, cache, 1000, 0.125f, together, 50);
+      for (int token = 0; token < 50; token++) {
+        fast.attention(queries.from(token), cache, 1000 + token, 0.125f, single.from(token), 1);
+      }
+      assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
+    }
+  }
+
+  @Test
   void whatAnEarlierSequenceLeftDoesNotMatter() {
     for (DataType type : List.of(DataType.F32, DataType.F16)) {
       try (Arena arena = Arena.ofShared()) {

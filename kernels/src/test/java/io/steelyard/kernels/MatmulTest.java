@@ -200,6 +200,24 @@ abstract class MatmulTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void deterministicProductsAreThoseOfSingleTokens(DataType type) {
+    try (Arena arena = Arena.ofShared();
+        Kernels deterministic = Kernels.of(tier, 2, true)) {
+      RandomData data = new RandomData(arena, 11);
+      Matrix matrix = deterministic.prepare(List.of(data.tensor(type, 21, 256)));
+      Rows x = data.rows(45, 256, 256);
+      Rows together = Rows.allocate(arena, 45, 21);
+      Rows single = Rows.allocate(arena, 45, 21);
+      deterministic.matmul(matrix, x, together, 45);
+      for (int token = 0; token < 45; token++) {
+        fast.matmul(matrix, x.from(token), single.from(token), 1);
+      }
+      assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
+    }
+  }
+
   @Test
   void aTokensResultDoesNotDependOnItsNeighbours() {
     try (Arena arena = Arena.ofShared()) {

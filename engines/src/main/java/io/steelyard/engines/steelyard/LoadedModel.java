@@ -40,7 +40,8 @@ final class LoadedModel implements AutoCloseable {
       throws EngineException {
     Kernels kernels;
     try {
-      kernels = arithmetic.apply(Kernels.of(options.tier(), options.threads()));
+      kernels =
+          arithmetic.apply(Kernels.of(options.tier(), options.threads(), options.deterministic()));
     } catch (UnsupportedOperationException e) {
       throw new EngineException(Kind.UNSUPPORTED, "steelyard: " + e.getMessage(), e);
     }
