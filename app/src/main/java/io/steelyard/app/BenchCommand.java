@@ -24,7 +24,8 @@ import picocli.CommandLine.Spec;
       "Measures one thing, with llama-bench's names and formats.",
       "",
       "WHAT is prefill (pp512), decode (tg64), forward (batch × length with all logits), load,"
-          + " coldstart or memory. Parity is proven first, as in 'compare'."
+          + " coldstart or memory. Parity is proven first, as in 'compare'. 'matmul' and 'bandwidth'"
+          + " are benchmarks of their own."
     },
     footer = {
       "",
@@ -42,6 +43,8 @@ final class BenchCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "WHAT",
+      // A subcommand stands in its place.
+      arity = "0..1",
       description = "prefill, decode, forward, load, coldstart or memory")
   String what;
 
@@ -66,9 +69,12 @@ final class BenchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    if (!KINDS.contains(what)) {
+    if (what == null || !KINDS.contains(what)) {
       throw new UsageException(
-          "bench " + what + " is unknown: there are " + String.join(", ", KINDS));
+          "bench %s: there are %s, matmul and bandwidth"
+              .formatted(
+                  what == null ? "needs to know what" : what + " is unknown",
+                  String.join(", ", KINDS)));
     }
     StudyOptions.between("--batch", batch, 1, 4096);
     List<String> specs = options.engines.isEmpty() ? List.of("steelyard") : options.engines;
