@@ -1,9 +1,11 @@
 package io.steelyard.kernels;
 
 import io.steelyard.kernels.avx512.Avx512;
+import io.steelyard.kernels.avx512.Product;
 import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -46,7 +48,16 @@ public interface Kernels extends AutoCloseable {
               "the avx512 tier needs Linux on x86-64 with AVX-512, VNNI and BF16, and a system that"
                   + " allows executable memory");
         }
-        yield new MachineKernels(new ThreadTeam(threads), deterministic);
+        yield new MachineKernels(new ThreadTeam(threads), tier, Optional.empty(), deterministic);
+      }
+      case AMX -> {
+        if (!Avx512.hasTiles()) {
+          throw new UnsupportedOperationException(
+              "the amx tier needs what avx512 needs, AMX with int8 and bf16, and a system that lets"
+                  + " programs use its tiles");
+        }
+        yield new MachineKernels(
+            new ThreadTeam(threads), tier, Optional.of(Product.TILES), deterministic);
       }
     };
   }
@@ -57,6 +68,7 @@ public interface Kernels extends AutoCloseable {
       case REFERENCE -> true;
       case VECTOR -> VectorTier.available();
       case AVX512 -> Avx512.available();
+      case AMX -> Avx512.hasTiles();
     };
   }
 
@@ -72,7 +84,7 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> ReferenceKernels.DESCRIPTION;
       case VECTOR -> VectorTier.description();
-      case AVX512 -> MachineKernels.DESCRIPTION;
+      case AVX512, AMX -> MachineKernels.description(tier);
     };
   }
 

@@ -4,6 +4,7 @@ import static io.steelyard.kernels.ThreadTeam.share;
 
 import io.steelyard.kernels.avx512.Avx512;
 import io.steelyard.kernels.avx512.Avx512.Single;
+import io.steelyard.kernels.avx512.Product;
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.machine.Function;
 import java.lang.foreign.Arena;
@@ -11,13 +12,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Operators in machine code of our own, over all threads. */
 final class MachineKernels implements Kernels {
-  static final String DESCRIPTION = "avx512 vnni bf16";
-
   private final ThreadTeam team;
+  private final Tier tier;
   private final Avx512 code = new Avx512();
   private final MachineMatmul matmul;
   private final MachineAttention attention;
@@ -61,34 +62,44 @@ final class MachineKernels implements Kernels {
     }
   }
 
-  MachineKernels(ThreadTeam team, boolean deterministic) {
+  /**
+   * Begins.
+   *
+   * @param wide the product of bf16 pairs that quantised weights take for many tokens, if any
+   */
+  MachineKernels(ThreadTeam team, Tier tier, Optional<Product> wide, boolean deterministic) {
     this.team = team;
+    this.tier = tier;
     int few = deterministic ? Integer.MAX_VALUE : MachineMatmul.FEW;
-    matmul = new MachineMatmul(team, code, few);
+    matmul = new MachineMatmul(team, code, wide, few);
     attention = new MachineAttention(team, code, few);
     calls = new RowCalls(team);
   }
 
   @Override
   public Tier tier() {
-    return Tier.AVX512;
+    return tier;
   }
 
   @Override
   public String description() {
-    return DESCRIPTION;
+    return description(tier);
   }
 
   @Override
   public String activations(Set<DataType> weights) {
     List<String> roundings = new ArrayList<>();
     if (weights.stream().anyMatch(type -> type.blockSize() > 1)) {
-      roundings.add("int8 (prompt), int16 (decode)");
+      roundings.add((tier == Tier.AMX ? "bf16" : "int8") + " (prompt), int16 (decode)");
     }
     if (weights.contains(DataType.BF16)) {
       roundings.add("bf16 (prompt)");
     }
     return roundings.isEmpty() ? "f32" : String.join(", ", roundings);
+  }
+
+  static String description(Tier tier) {
+    return tier == Tier.AMX ? "amx bf16, avx512 vnni bf16" : "avx512 vnni bf16";
   }
 
   @Override

@@ -8,6 +8,7 @@ import io.steelyard.kernels.avx512.Product;
 import io.steelyard.kernels.machine.Function;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Matrix products of the machine-code tier.
@@ -33,6 +34,7 @@ final class MachineMatmul implements AutoCloseable {
 
   private final ThreadTeam team;
   private final int few;
+  private final Optional<Product> wide;
   private final Avx512 code;
   private final Scratch shared = new Scratch();
   private final Scratch[] own;
@@ -52,8 +54,15 @@ final class MachineMatmul implements AutoCloseable {
   private final ThreadTeam.Task pack = this::pack;
   private final ThreadTeam.Task many = this::many;
 
-  MachineMatmul(ThreadTeam team, Avx512 code, int few) {
+  /**
+   * Begins.
+   *
+   * @param wide the product of bf16 pairs that also quantised weights take for many tokens, if any
+   * @param few up to so many tokens the decoding path is taken
+   */
+  MachineMatmul(ThreadTeam team, Avx512 code, Optional<Product> wide, int few) {
     this.team = team;
+    this.wide = wide;
     this.few = few;
     this.code = code;
     own = new Scratch[team.threads()];
@@ -63,7 +72,12 @@ final class MachineMatmul implements AutoCloseable {
   }
 
   /** The product that multiplies a type's panels with many tokens. */
-  static Product product(DataType type) {
+  private Product product(DataType type) {
+    boolean exact = type == DataType.F32 || type == DataType.F16;
+    return exact || wide.isEmpty() ? narrow(type) : wide.get();
+  }
+
+  private static Product narrow(DataType type) {
     return switch (type) {
       case F32, F16 -> Product.F32;
       case BF16 -> Product.BF16;
@@ -75,7 +89,7 @@ final class MachineMatmul implements AutoCloseable {
 
   /** Whose tiles a product takes: all byte products take the same. */
   private static Product tileOf(Product product) {
-    return product == Product.F32 || product == Product.BF16 ? product : Product.BYTES;
+    return product.isBytes() ? Product.BYTES : product;
   }
 
   void multiply(StackedMatrix weights, Rows x, Rows y, int tokens) {
@@ -209,11 +223,15 @@ final class MachineMatmul implements AutoCloseable {
   }
 
   private void prepareCode(DataType type, Product product) {
-    if (type.blockSize() > 1) {
+    if (product.isBytes()) {
       code.unpack(type);
       code.transposeBytes(product);
       code.transposeConstants(product);
     } else {
+      if (type.blockSize() > 1) {
+        code.unpack(type);
+        code.widen(narrow(type));
+      }
       code.single(Single.TRANSPOSE);
       code.single(Single.FROM_HALF);
     }
@@ -244,7 +262,7 @@ final class MachineMatmul implements AutoCloseable {
     for (int token = 0; token < count; token++) {
       function.call(
           x.address(first + token),
-          address + 32L * token,
+          address + (long) product.tokenBytes() * token,
           whole,
           rest,
           address + Product.tileScale(token));
@@ -292,6 +310,7 @@ final class MachineMatmul implements AutoCloseable {
     private final long scales;
     private final long offsets;
     private final long longs;
+    private final long unpacked;
     private final long valueStride;
     private final long scaleStride;
 
@@ -308,15 +327,20 @@ final class MachineMatmul implements AutoCloseable {
       panelBytes = (long) slice * product.panelChunk();
       width = (int) Math.max(1, Math.min(4, PANEL_BYTES / panelBytes));
       int sliceValues = slice * product.chunkValues();
-      valueStride = product.isBytes() ? sliceValues : slice * 32L;
-      scaleStride = (slice * (product == Product.BYTES_HALVES ? 2 : 1) + 7) / 8 * 32L;
+      valueStride = product.isBytes() ? sliceValues : (long) slice * product.tokenBytes();
+      // One for 16 values at most.
+      scaleStride = (sliceValues / 16 + 7) / 8 * 32L;
       // Turning constants eight chunks at a time may write past the last panel.
       long all = width * panelBytes + 8L * product.panelChunk();
-      panels = scratch.atLeast(all + HALF * (valueStride + 2 * scaleStride) + 4 * Long.BYTES);
+      long unpackedBytes = sliceValues;
+      panels =
+          scratch.atLeast(
+              all + HALF * (valueStride + 2 * scaleStride) + 4 * Long.BYTES + HALF * unpackedBytes);
       values = panels + all;
       scales = values + HALF * valueStride;
       offsets = scales + HALF * scaleStride;
       longs = offsets + HALF * scaleStride;
+      unpacked = longs + 4 * Long.BYTES;
     }
 
     void multiply(int from, int to) {
@@ -374,14 +398,7 @@ final class MachineMatmul implements AutoCloseable {
     }
 
     private void bytes(int row, int rows, int chunk, int sliceChunks, long to) {
-      if (rows > 0) {
-        RawMemory.putLong(longs, rows);
-        RawMemory.putLong(longs + 8, part.rowBytes());
-        RawMemory.putLong(longs + 16, valueStride);
-        RawMemory.putLong(longs + 24, scaleStride);
-        int blocks = sliceChunks / (type.blockSize() / 32);
-        code.unpack(type).call(row(row, chunk), values, scales, offsets, blocks, longs);
-      }
+      unpack(row, rows, chunk, sliceChunks, values, valueStride);
       RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
       RawMemory.clear(scales + rows * scaleStride, (HALF - rows) * scaleStride);
       RawMemory.clear(offsets + rows * scaleStride, (HALF - rows) * scaleStride);
@@ -397,13 +414,47 @@ final class MachineMatmul implements AutoCloseable {
       }
     }
 
+    /** Bytes, scales and offsets of some rows; sliceChunks are of 32 values. */
+    private void unpack(int row, int rows, int chunk, int sliceChunks, long to, long stride) {
+      if (rows > 0) {
+        RawMemory.putLong(longs, rows);
+        RawMemory.putLong(longs + 8, part.rowBytes());
+        RawMemory.putLong(longs + 16, stride);
+        RawMemory.putLong(longs + 24, scaleStride);
+        int blocks = sliceChunks / (type.blockSize() / 32);
+        code.unpack(type).call(row(row, chunk), to, scales, offsets, blocks, longs);
+      }
+    }
+
+    /** Rows of quantised weights as bf16. */
+    private void widen(int row, int rows, int chunk, int sliceChunks) {
+      int runs = sliceChunks * product.chunkValues() / 32;
+      long bytes = 32L * runs;
+      unpack(row, rows, chunk, runs, unpacked, bytes);
+      Function function = code.widen(narrow(type));
+      for (int r = 0; r < rows; r++) {
+        function.call(
+            unpacked + r * bytes,
+            scales + r * scaleStride,
+            offsets + r * scaleStride,
+            values + r * valueStride,
+            runs);
+      }
+      RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
+    }
+
     private void floats(int row, int rows, int chunk, int sliceChunks, long to) {
       long first = (long) chunk * product.chunkValues();
       int count =
           (int) Math.min((long) sliceChunks * product.chunkValues(), part.columns() - first);
       boolean direct =
-          type != DataType.F16 && rows == HALF && count == sliceChunks * product.chunkValues();
-      if (!direct) {
+          type.blockSize() == 1
+              && type != DataType.F16
+              && rows == HALF
+              && count == sliceChunks * product.chunkValues();
+      if (type.blockSize() > 1) {
+        widen(row, rows, chunk, sliceChunks);
+      } else if (!direct) {
         RawMemory.clear(values, HALF * valueStride);
         for (int r = 0; r < rows; r++) {
           long value = values + r * valueStride;
@@ -419,8 +470,8 @@ final class MachineMatmul implements AutoCloseable {
               to,
               direct ? row(row, chunk) : values,
               direct ? part.rowBytes() : valueStride,
-              sliceChunks,
-              product.panelChunk(),
+              sliceChunks * product.tokenBytes() / 32,
+              product.panelChunk() * 32L / product.tokenBytes(),
               32);
     }
   }

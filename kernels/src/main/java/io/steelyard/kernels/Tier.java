@@ -12,7 +12,9 @@ public enum Tier {
   /** The JDK's Vector API: portable. */
   VECTOR,
   /** Machine code of our own for AVX-512 with VNNI and BF16. */
-  AVX512;
+  AVX512,
+  /** The same, with AMX tiles for prompts. */
+  AMX;
 
   /** The spelling on the command line and in records. */
   public String label() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.steelyard.kernels.codec.Codec;
 import java.lang.foreign.Arena;
 import java.util.List;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -22,9 +23,17 @@ abstract class MatmulTest {
   final Kernels reference = Kernels.of(Tier.REFERENCE, 2);
   final Kernels fast;
 
+  private final IntFunction<Kernels> made;
+
   MatmulTest(Tier tier) {
+    this(tier, threads -> Kernels.of(tier, threads));
+  }
+
+  /** Tests what is made for a number of threads. */
+  MatmulTest(Tier tier, IntFunction<Kernels> made) {
     this.tier = tier;
-    fast = Kernels.of(tier, 2);
+    this.made = made;
+    fast = made.apply(2);
   }
 
   /**
@@ -171,7 +180,7 @@ abstract class MatmulTest {
         fast.matmul(fast.prepare(parts), x, expected, tokens);
         for (int threads : new int[] {1, 3}) {
           Rows actual = Rows.allocate(arena, tokens, 133);
-          try (Kernels other = Kernels.of(tier, threads)) {
+          try (Kernels other = made.apply(threads)) {
             other.matmul(other.prepare(parts), x, actual, tokens);
           }
           assertThat(actual.data().mismatch(expected.data()))

@@ -32,6 +32,7 @@ public final class Avx512 {
   private final Map<Product, Function> tiles = new EnumMap<>(Product.class);
   private final Map<Product, Function> byteColumns = new EnumMap<>(Product.class);
   private final Map<Product, Function> constantColumns = new EnumMap<>(Product.class);
+  private final Map<Product, Function> widenings = new EnumMap<>(Product.class);
   private final Map<DataType, Function> unpacks = new EnumMap<>(DataType.class);
   private final Map<Single, Function> single = new EnumMap<>(Single.class);
 
@@ -97,6 +98,11 @@ public final class Avx512 {
     }
   }
 
+  /** Whether this processor has AMX too, and the system lets this process use it. */
+  public static boolean hasTiles() {
+    return available() && Cpu.requestTiles();
+  }
+
   /** The one of this name. */
   public Function single(Single which) {
     Function known = single.get(which);
@@ -136,6 +142,12 @@ public final class Avx512 {
   public Function unpack(DataType type) {
     Function known = unpacks.get(type);
     return known != null ? known : made(unpacks, type, () -> Unpack.of(type));
+  }
+
+  /** {@link Widen}. */
+  public Function widen(Product product) {
+    Function known = widenings.get(product);
+    return known != null ? known : made(widenings, product, () -> Widen.of(product));
   }
 
   /** {@link FewTokens}. */

@@ -55,6 +55,8 @@ public enum Product {
   BYTES_HALVES(6, 1024 + 4 * 128),
   /** Pairs of bf16. */
   BF16(12, 1024),
+  /** Pairs of bf16 in AMX tiles; a chunk has 16 steps. Its panels are those of {@link #BF16}. */
+  TILES(32, 2048),
   F32(12, 1024),
   /** A panel of float16, which halves it, with a tile of float32. */
   F16(12, 512);
@@ -92,12 +94,21 @@ public enum Product {
 
   /** Bytes of a tile's chunk. */
   public int tileChunk() {
-    return isBytes() ? 256 : 32 * tokens;
+    return isBytes() ? 256 : tokenBytes() * tokens;
+  }
+
+  /** Bytes of a token's values in a tile's chunk. */
+  public int tokenBytes() {
+    return this == TILES ? 64 : 32;
   }
 
   /** Values that a chunk covers along k. */
   public int chunkValues() {
-    return isBytes() ? 32 : this == BF16 ? 16 : 8;
+    return switch (this) {
+      case BYTES, BYTES_OFFSET, BYTES_HALVES, TILES -> 32;
+      case BF16 -> 16;
+      case F32, F16 -> 8;
+    };
   }
 
   /** Whether weights and activations are bytes. */
@@ -130,7 +141,7 @@ public enum Product {
     if (count < 1 || count > tokens) {
       throw new IllegalArgumentException("no tile of " + count + " tokens");
     }
-    return Function.of(a -> new Body(a, count).write());
+    return this == TILES ? TileProduct.of(count) : Function.of(a -> new Body(a, count).write());
   }
 
   /** Writes one function. Float32 sums are in the upper half of what registers are used. */

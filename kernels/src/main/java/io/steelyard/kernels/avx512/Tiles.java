@@ -15,9 +15,9 @@ import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
 import static io.steelyard.kernels.assembler.Op.VMAXSS;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VMULSS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
@@ -46,12 +46,6 @@ final class Tiles {
   static Function of(Product product) {
     return Function.of(
         a -> {
-          Runnable whole =
-              switch (product) {
-                case BF16 -> () -> bf16(a);
-                case F32, F16 -> () -> a.op(VMOVUPS, ymm(0), at(RDI));
-                default -> () -> bytes(a);
-              };
           if (product.isBytes()) {
             Lanes.constant(a, zmm(10), 0x7FFF_FFFF, RAX);
             Lanes.constant(a, zmm(11), 128, RAX);
@@ -64,9 +58,17 @@ final class Tiles {
           a.test(RDX, RDX);
           a.jump(Condition.EQUAL, rest);
           Label chunk = a.loop();
-          whole.run();
-          if (!product.isBytes()) {
-            a.op(VMOVDQU_STORE, at(RSI), ymm(0));
+          switch (product) {
+            case BF16 -> bf16(a, 0);
+            case TILES -> {
+              bf16(a, 0);
+              bf16(a, 1);
+            }
+            case F32, F16 -> {
+              a.op(VMOVUPS, ymm(0), at(RDI));
+              a.op(VMOVUPS_STORE, at(RSI), ymm(0));
+            }
+            default -> bytes(a);
           }
           a.add(RDI, product.chunkValues() * Float.BYTES);
           a.add(RSI, product.tileChunk());
@@ -78,21 +80,29 @@ final class Tiles {
             a.test(RCX, RCX);
             a.jump(Condition.EQUAL, end);
             Lanes.first(a, K1, RCX, RAX);
-            if (product == Product.BF16) {
-              a.zero(K1).op(VMOVUPS, zmm(0), at(RDI));
-              a.op(VCVTNEPS2BF16, ymm(0), zmm(0));
-            } else {
+            if (product == Product.F32) {
               a.zero(K1).op(VMOVUPS, ymm(0), at(RDI));
+              a.op(VMOVUPS_STORE, at(RSI), ymm(0));
+            } else {
+              for (int half = 0; half < product.chunkValues() / 16; half++) {
+                if (half > 0) {
+                  a.shr(RAX, 16);
+                  a.kmovq(K1, RAX);
+                }
+                a.zero(K1).op(VMOVUPS, zmm(0), at(RDI, 64 * half));
+                a.op(VCVTNEPS2BF16, ymm(0), zmm(0));
+                a.op(VMOVUPS_STORE, at(RSI, 32 * half), ymm(0));
+              }
             }
-            a.op(VMOVDQU_STORE, at(RSI), ymm(0));
           }
           a.place(end);
         });
   }
 
-  private static void bf16(Assembler a) {
-    a.op(VMOVUPS, zmm(0), at(RDI));
+  private static void bf16(Assembler a, int half) {
+    a.op(VMOVUPS, zmm(0), at(RDI, 64 * half));
     a.op(VCVTNEPS2BF16, ymm(0), zmm(0));
+    a.op(VMOVUPS_STORE, at(RSI, 32 * half), ymm(0));
   }
 
   /** 32 values become bytes of 128 + x / scale, where the largest becomes ±127. */
