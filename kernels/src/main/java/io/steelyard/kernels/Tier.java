@@ -26,7 +26,7 @@ public enum Tier {
     return Arrays.stream(values()).filter(tier -> tier.label().equals(label)).findFirst();
   }
 
-  /** All spellings, for messages: {@code reference|vector}. */
+  /** All spellings, for messages: {@code reference|vector|…}. */
   public static String labels() {
     return Arrays.stream(values()).map(Tier::label).collect(Collectors.joining("|"));
   }

@@ -3,6 +3,7 @@ package io.steelyard.engines.steelyard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.steelyard.kernels.Kernels;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineException;
@@ -78,7 +79,7 @@ class SteelyardEngineTest {
   void saysWhoItIs() throws EngineException {
     EngineInfo info = engine.hello();
     assertThat(info.engine()).isEqualTo("steelyard");
-    assertThat(info.backend()).matches("vector \\d+-bit");
+    assertThat(info.backend()).isEqualTo(Kernels.describe(Kernels.best()));
     assertThat(info.build()).hasSize(64).isEqualTo(engine.hello().build());
     assertThat(info.capabilities()).containsExactly("forward", "layers");
     assertThat(info.hosted()).isFalse();
@@ -114,7 +115,7 @@ class SteelyardEngineTest {
     try (SteelyardEngine wrong = new SteelyardEngine(Map.of("STEELYARD_TIER", "fast"))) {
       assertRefused(
           Kind.BAD_REQUEST,
-          "STEELYARD_TIER must be reference|vector, not 'fast'",
+          "STEELYARD_TIER must be reference|vector|avx512|amx, not 'fast'",
           () -> wrong.load(new LoadRequest(model, 1, 10, "f32", true, Map.of())));
     }
   }
@@ -255,7 +256,7 @@ class SteelyardEngineTest {
     assertRefused(Kind.BAD_REQUEST, "no model is loaded", () -> engine.reset());
     assertRefused(
         Kind.UNSUPPORTED,
-        "steelyard has no option 'flash'; it has: tier=reference|vector",
+        "steelyard has no option 'flash'; it has: tier=reference|vector|avx512|amx",
         () -> load(Map.of("flash", "on")));
     assertRefused(Kind.BAD_REQUEST, "kv must be f16 or f32", () -> load(Map.of("kv", "q8_0")));
     assertRefused(
