@@ -8,10 +8,10 @@ import io.steelyard.kernels.avx512.Product;
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.machine.Function;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -24,6 +24,7 @@ final class MachineKernels implements Kernels {
   private final MachineAttention attention;
   private final RowCalls calls;
   private final Store store = new Store();
+  private final Map<DataType, Codec> codecs = new EnumMap<>(DataType.class);
   private float[] decoded = new float[0];
 
   /** Writes keys and values of consecutive positions. */
@@ -74,6 +75,9 @@ final class MachineKernels implements Kernels {
     matmul = new MachineMatmul(team, code, wide, few);
     attention = new MachineAttention(team, code, few);
     calls = new RowCalls(team);
+    for (DataType type : DataType.values()) {
+      codecs.put(type, Codec.of(type));
+    }
   }
 
   @Override
@@ -132,8 +136,8 @@ final class MachineKernels implements Kernels {
         p++;
       }
       Tensor part = table.parts().get(p);
-      Codec.of(part.type()).decode(part.data(), row * part.rowBytes(), decoded, 0, columns);
-      MemorySegment.copy(decoded, 0, out.row(token), ValueLayout.JAVA_FLOAT, 0, columns);
+      codecs.get(part.type()).decode(part.data(), row * part.rowBytes(), decoded, 0, columns);
+      RawMemory.putFloats(out.address(token), decoded, columns);
     }
   }
 

@@ -25,6 +25,10 @@ final class RawMemory {
     return ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address);
   }
 
+  static void putFloats(long address, float[] values, int count) {
+    MemorySegment.copy(values, 0, ALL, ValueLayout.JAVA_FLOAT_UNALIGNED, address, count);
+  }
+
   static void clear(long address, long bytes) {
     if (bytes > 0) {
       ALL.asSlice(address, bytes).fill((byte) 0);

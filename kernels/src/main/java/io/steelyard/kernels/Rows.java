@@ -40,7 +40,9 @@ public record Rows(MemorySegment data, int width, int stride) {
 
   /** A view that begins at a later row. */
   public Rows from(int row) {
-    return new Rows(data.asSlice((long) row * stride * Float.BYTES), width, stride);
+    return row == 0
+        ? this
+        : new Rows(data.asSlice((long) row * stride * Float.BYTES), width, stride);
   }
 
   /** How many whole rows the memory holds. */

@@ -2,17 +2,22 @@ package io.steelyard.models;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.sun.management.ThreadMXBean;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class SessionTest {
   @TempDir Path directory;
@@ -52,6 +57,28 @@ class SessionTest {
           .hasMessage("token id " + id + " is not in the model's vocabulary of 320");
     }
     assertThat(session.length()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"AVX512", "AMX"})
+  void decodingAllocatesNothingOnTheHeap(Tier tier) throws IOException {
+    assumeTrue(Kernels.available(tier), "not applicable here: no " + tier.label() + " tier");
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    try (Kernels machine = Kernels.of(tier, 2);
+        Model loaded = Model.load(Golden.model("mistral", directory), machine);
+        Session decoding = loaded.newSession(128, DataType.F16)) {
+      long least = Long.MAX_VALUE;
+      // What the JVM itself allocates while it compiles comes to an end.
+      for (int round = 0; round < 100 && least > 0; round++) {
+        decoding.truncate(0);
+        long before = threads.getTotalThreadAllocatedBytes();
+        for (int i = 0; i < 100; i++) {
+          var _ = decoding.step(i);
+        }
+        least = Math.min(least, threads.getTotalThreadAllocatedBytes() - before);
+      }
+      assertThat(least).as("bytes for 100 tokens").isZero();
+    }
   }
 
   @Test
