@@ -69,7 +69,7 @@ class SessionTest {
         Session decoding = loaded.newSession(128, DataType.F16)) {
       long least = Long.MAX_VALUE;
       // What the JVM itself allocates while it compiles comes to an end.
-      for (int round = 0; round < 100 && least > 0; round++) {
+      for (int round = 0; round < 500 && least > 0; round++) {
         decoding.truncate(0);
         long before = threads.getTotalThreadAllocatedBytes();
         for (int i = 0; i < 100; i++) {
