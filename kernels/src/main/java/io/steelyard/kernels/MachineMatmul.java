@@ -46,6 +46,7 @@ final class MachineMatmul implements AutoCloseable {
   private int tokens;
   private long activations;
   private long activationStride;
+  private long activationSums;
 
   /** Where the tiles of each kind in use begin. */
   private final Map<Product, Long> tiles = new EnumMap<>(Product.class);
@@ -120,11 +121,13 @@ final class MachineMatmul implements AutoCloseable {
     }
     if (quantised > 0) {
       int blocks = weights.columns() / 32;
-      activationStride = (long) blocks * Avx512.FEW_BLOCK;
+      activationSums = (long) blocks * Avx512.FEW_BLOCK;
+      activationStride = (activationSums + 4L * blocks + 63) / 64 * 64;
       activations = shared.atLeast(tokens * activationStride);
       Function function = code.single(Single.FEW_ACTIVATIONS);
       for (int token = 0; token < tokens; token++) {
-        function.call(x.address(token), activations + token * activationStride, blocks, 0);
+        long to = activations + token * activationStride;
+        function.call(x.address(token), to, blocks, to + activationSums);
       }
     }
     team.run(rows);
@@ -134,7 +137,7 @@ final class MachineMatmul implements AutoCloseable {
     int groups = (weights.rows() + Avx512.FEW_ROWS - 1) / Avx512.FEW_ROWS;
     int begin = share(groups, member, members) * Avx512.FEW_ROWS;
     int end = Math.min(weights.rows(), share(groups, member + 1, members) * Avx512.FEW_ROWS);
-    long longs = own[member].atLeast(4 * Long.BYTES);
+    long longs = own[member].atLeast(5 * Long.BYTES);
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -180,6 +183,7 @@ final class MachineMatmul implements AutoCloseable {
     RawMemory.putLong(longs + 8, groups);
     RawMemory.putLong(longs + 16, 4L * y.stride());
     RawMemory.putLong(longs + 24, written);
+    RawMemory.putLong(longs + 32, activationSums);
     long address = part.data().address() + row * part.rowBytes();
     for (int token = 0; token < tokens; token += Avx512.FEW) {
       long stride = blocks ? activationStride : 4L * x.stride();

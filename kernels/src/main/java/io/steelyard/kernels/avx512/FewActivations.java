@@ -1,19 +1,21 @@
 package io.steelyard.kernels.avx512;
 
 import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
+import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
 import static io.steelyard.kernels.assembler.Op.VMAXSS;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VMULSS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
@@ -38,18 +40,30 @@ import io.steelyard.kernels.machine.Function;
  * Activations as {@link FewTokens} takes them: 32 values as whole numbers of 16 bits with a common
  * scale, split in a high and a low signed byte.
  *
- * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1.
+ * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
+ * where the sum of the first block's activations goes, that of the next behind it.
+ *
+ * <p>All sums are of what was rounded, so that an offset and the rounding's error don't add up.
  */
 final class FewActivations {
-  /** Places in a block: the high bytes, the low bytes, sums of four values as int32. */
+  /** Places in a block: the high bytes, the low bytes. */
   static final int HIGH = 0;
 
   static final int LOW = 32;
-  static final int SUMS = 64;
+
+  /** Of each four activations, what weights of six bits that are 32 too large add too much. */
+  static final int EXCESS_OF_SIX_BITS = 64;
+
   static final int SCALE = 96;
 
   /** An eighth of the sum of all 32, since eight lanes will add it. */
   static final int EIGHTH_OF_SUM = 100;
+
+  /** What nibbles that are 8 too large add too much in each of four lanes. */
+  static final int EXCESS_OF_NIBBLES = 104;
+
+  /** What bytes that are 128 too large add too much in each of eight lanes. */
+  static final int EXCESS_OF_BYTES = 108;
 
   /** Bytes of a block. */
   static final int BLOCK = 112;
@@ -64,6 +78,9 @@ final class FewActivations {
   private static final Vec INVERSE = zmm(14);
   private static final Vec ONES = zmm(15);
   private static final Vec EIGHTH = zmm(16);
+  private static final Vec MINUS_TWO = zmm(17);
+  private static final Vec MINUS_SIXTEEN = zmm(18);
+  private static final Vec MINUS_THIRTY_TWO = zmm(19);
 
   private FewActivations() {}
 
@@ -79,6 +96,9 @@ final class FewActivations {
     Lanes.constant(a, INVERSE, 1 / LARGEST, RAX);
     Lanes.constant(a, ONES, 0x0101_0101, RAX);
     Lanes.constant(a, EIGHTH, 0.125f, RAX);
+    Lanes.constant(a, MINUS_TWO, -8 / 4f, RAX);
+    Lanes.constant(a, MINUS_SIXTEEN, -128 / 8f, RAX);
+    Lanes.constant(a, MINUS_THIRTY_TWO, -32f, RAX);
     Label block = a.loop();
     a.op(VMOVUPS, zmm(0), at(RDI));
     a.op(VMOVUPS, zmm(1), at(RDI, 64));
@@ -96,13 +116,14 @@ final class FewActivations {
       a.op(VMULPS, value, value, zmm(2));
       a.op(VCVTPS2DQ, value, value);
     }
-    // Of what was rounded, so that an offset and the rounding's error don't add up.
     a.op(VPADDD, zmm(5), zmm(0), zmm(1));
     a.op(VCVTDQ2PS, zmm(5), zmm(5));
     Lanes.reduce(a, VADDPS, zmm(5), zmm(3));
     a.op(VMULSS, xmm(5), xmm(5), xmm(4));
-    a.op(VMULSS, xmm(5), xmm(5), EIGHTH.as(16));
-    a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), xmm(5));
+    a.op(VMOVSS_STORE, at(RCX), xmm(5));
+    store(a, EIGHTH_OF_SUM, EIGHTH);
+    store(a, EXCESS_OF_NIBBLES, MINUS_TWO);
+    store(a, EXCESS_OF_BYTES, MINUS_SIXTEEN);
     for (int half = 0; half < 2; half++) {
       Vec value = zmm(half);
       Vec high = zmm(6);
@@ -120,10 +141,21 @@ final class FewActivations {
     a.op(VPDPBUSD, ymm(7), ONES.as(32), at(RSI, LOW));
     a.op(VPSLLD_IMM, ymm(6), ymm(6), 8);
     a.op(VPADDD, ymm(6), ymm(6), ymm(7));
-    a.op(VMOVDQU_STORE, at(RSI, SUMS), ymm(6));
+    a.op(VCVTDQ2PS, ymm(6), ymm(6));
+    a.op(VMULSS, xmm(4), xmm(4), MINUS_THIRTY_TWO.as(16));
+    a.op(VBROADCASTSS, ymm(4), xmm(4));
+    a.op(VMULPS, ymm(6), ymm(6), ymm(4));
+    a.op(VMOVUPS_STORE, at(RSI, EXCESS_OF_SIX_BITS), ymm(6));
+    a.add(RCX, Float.BYTES);
     a.add(RDI, 128);
     a.add(RSI, BLOCK);
     a.sub(RDX, 1);
     a.jump(Condition.NOT_EQUAL, block);
+  }
+
+  /** Stores a multiple of the sum. */
+  private static void store(Assembler a, int place, Vec factor) {
+    a.op(VMULSS, xmm(6), xmm(5), factor.as(16));
+    a.op(VMOVSS_STORE, at(RSI, place), xmm(6));
   }
 }

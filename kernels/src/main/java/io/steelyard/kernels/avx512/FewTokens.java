@@ -29,6 +29,7 @@ import static io.steelyard.kernels.assembler.Op.VBROADCASTI64X4;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
+import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VINSERTI64X4;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU32;
@@ -45,9 +46,7 @@ import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
 import static io.steelyard.kernels.assembler.Op.VPORD;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSRLVD;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSUBD;
 import static io.steelyard.kernels.assembler.Op.VPXORD;
 import static io.steelyard.kernels.assembler.Op.VSHUFF32X4;
 import static io.steelyard.kernels.assembler.Vec.ymm;
@@ -68,15 +67,15 @@ import io.steelyard.kernels.machine.Function;
  * memory, so there is time to be exact: activations have 16 bits to the weights' 8, as a high and a
  * low byte.
  *
- * <p>Four rows are multiplied at a time, two to a register: with quantised weights the lower half
- * of its lanes belongs to one row and the upper to the next. A token's sums take the same steps
- * however many tokens there are.
+ * <p>Four rows are multiplied at a time. With quantised weights their lanes share registers: four
+ * lanes for each of four rows, or eight for each of two. A token's sums take the same steps however
+ * many tokens there are.
  *
  * <p>Arguments of its functions: the first row; bytes from one row to the next; activations; bytes
  * from one token's activations to the next; where the first token's products go; the address of
- * four longs: blocks of a row (for types without blocks, values), groups of four rows, bytes from
- * one token's products to the next, and how many products of a group are written, 1 to 4, as a
- * mask.
+ * five longs: blocks of a row (for types without blocks, values); groups of four rows; bytes from
+ * one token's products to the next; how many products of a group are written, 1 to 4, as a mask;
+ * and bytes from a token's activations to the sums of its blocks.
  */
 final class FewTokens {
   /** The most tokens of one call. */
@@ -86,6 +85,11 @@ final class FewTokens {
   static final int ROWS = 4;
 
   private static final int UPPER_HALF = 0xFF00;
+
+  /** Place of the count of groups on the stack. */
+  private static final int GROUPS = 64 * ROWS;
+
+  private static final int STACK = GROUPS + 16;
 
   private final Assembler a;
   private final DataType type;
@@ -103,39 +107,47 @@ final class FewTokens {
 
   // Registers: RDI rows, RSI bytes of a row, R10 three times that; RDX activations, RCX bytes of a
   // token's, R11 three times that; R8 products; R9 the longs; R12 the block in the first row, RBX
-  // the block's activations, RBP counts blocks, R13 counts groups.
+  // the block's activations, R13 the sums of its blocks, RBP counts blocks; the stack has 64 bytes
+  // for
+  // each row, then the count of groups.
 
   private void write() {
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
     for (Gpr register : kept) {
       a.push(register);
     }
-    a.sub(RSP, 256);
+    a.sub(RSP, STACK);
     a.lea(R10, at(RSI, RSI, 2));
     a.lea(R11, at(RCX, RCX, 2));
     mask(K1, UPPER_HALF);
     a.mov32(RAX, at(R9, 24));
     a.kmovd(K2, RAX);
     constants();
-    a.mov(R13, at(R9, 8));
+    a.mov(RAX, at(R9, 8));
+    a.mov(at(RSP, GROUPS), RAX);
     Label group = a.loop();
     a.mov(R12, RDI);
     a.mov(RBX, RDX);
+    a.mov(R13, RDX);
+    a.add(R13, at(R9, 32));
     a.mov(RBP, at(R9));
     for (int i = 0; i < sums(); i++) {
       a.op(VPXORD, zmm(i), zmm(i), zmm(i));
     }
     switch (type) {
       case F32, F16, BF16 -> floats();
-      case Q8_0, Q4_0, Q4_1 -> blocks();
+      case Q8_0 -> bytes();
+      case Q4_0, Q4_1 -> nibbles();
       case Q4_K, Q5_K, Q6_K -> largeBlocks();
     }
     store();
     a.lea(RDI, at(RDI, RSI, 4));
     a.add(R8, ROWS * Float.BYTES);
-    a.sub(R13, 1);
+    a.mov(RAX, at(RSP, GROUPS));
+    a.sub(RAX, 1);
+    a.mov(at(RSP, GROUPS), RAX);
     a.jump(Condition.NOT_EQUAL, group);
-    a.add(RSP, 256);
+    a.add(RSP, STACK);
     for (int i = kept.length - 1; i >= 0; i--) {
       a.pop(kept[i]);
     }
@@ -145,12 +157,21 @@ final class FewTokens {
     return type.blockSize() == 1;
   }
 
+  private boolean isNibbles() {
+    return type == DataType.Q4_0 || type == DataType.Q4_1;
+  }
+
+  /** Registers that hold a token's sums. */
+  private int parts() {
+    return isFloat() ? 4 : isNibbles() ? 1 : 2;
+  }
+
   private int sums() {
-    return tokens * (isFloat() ? 4 : 2);
+    return tokens * parts();
   }
 
   private Vec sum(int token, int part) {
-    return zmm(token * (isFloat() ? 4 : 2) + part);
+    return zmm(token * parts() + part);
   }
 
   private Mem row(int row, int offset) {
@@ -219,40 +240,24 @@ final class FewTokens {
     }
   }
 
-  // ---- Blocks of 32 with scales of their own.
+  // ---- Quantised types.
 
   private static final Vec BITS = zmm(31);
-  private static final Vec SHIFTS = zmm(30);
   private static final Vec HIGH_BITS = zmm(29);
 
   /** Indices 0, 4, 8 and 12. */
   private static final Vec FOURTHS = zmm(28);
 
+  /** Lanes of the second, third and fourth of four rows. */
+  private static final Mask[] ROW_MASKS = {K4, K5, K6};
+
   private void constants() {
     Lanes.bytes(a, FOURTHS, 0x0C08_0400, 0, RAX);
-    switch (type) {
-      case Q8_0 -> Lanes.constant(a, BITS, 0x8080_8080, RAX);
-      case Q4_0, Q4_1 -> {
-        Lanes.constant(a, BITS, 0x0F0F_0F0F, RAX);
-        // The upper 16 bytes of either half take the high nibbles.
-        mask(K3, 0xF0F0);
-        Lanes.constant(a, SHIFTS, 4, RAX);
-        a.zero(K3).op(VMOVDQU32, SHIFTS, SHIFTS);
-      }
-      case Q4_K -> Lanes.constant(a, BITS, 0x0F0F_0F0F, RAX);
-      case Q5_K -> {
-        Lanes.constant(a, BITS, 0x0F0F_0F0F, RAX);
-        Lanes.constant(a, HIGH_BITS, 0x1010_1010, RAX);
-      }
-      case Q6_K -> {
-        Lanes.constant(a, BITS, 0x0F0F_0F0F, RAX);
-        Lanes.constant(a, HIGH_BITS, 0x3030_3030, RAX);
-        mask(K4, 0x00F0);
-        mask(K5, 0x0F00);
-        mask(K6, 0xF000);
-      }
-      default -> {}
-    }
+    Lanes.constant(a, BITS, type == DataType.Q8_0 ? 0x8080_8080 : 0x0F0F_0F0F, RAX);
+    Lanes.constant(a, HIGH_BITS, type == DataType.Q6_K ? 0x3030_3030 : 0x1010_1010, RAX);
+    mask(K4, 0x00F0);
+    mask(K5, 0x0F00);
+    mask(K6, 0xF000);
   }
 
   private void mask(Mask to, int lanes) {
@@ -260,45 +265,109 @@ final class FewTokens {
     a.kmovd(to, RAX);
   }
 
-  private static Vec weights(int pair) {
-    return zmm(10 + pair);
+  private static Vec weights(int part) {
+    return zmm(10 + part);
   }
 
-  private static Vec scale(int pair) {
-    return zmm(12 + pair);
+  private static Vec scale(int part) {
+    return zmm(12 + part);
   }
 
-  private static Vec offset(int pair) {
-    return zmm(14 + pair);
+  private static Vec offset(int part) {
+    return zmm(14 + part);
   }
 
-  private void blocks() {
-    Label block = a.loop();
-    for (int pair = 0; pair < 2; pair++) {
-      int first = 2 * pair;
-      switch (type) {
-        case Q8_0 -> {
-          twoRows(weights(pair), first, 2);
-          a.op(VPXORD, weights(pair), weights(pair), BITS);
-        }
-        default -> {
-          int at = type == DataType.Q4_1 ? 4 : 2;
-          a.op(VBROADCASTI32X4, weights(pair), row(first, at));
-          a.merge(K1).op(VBROADCASTI32X4, weights(pair), row(first + 1, at));
-          a.op(VPSRLVD, weights(pair), weights(pair), SHIFTS);
-          a.op(VPANDD, weights(pair), weights(pair), BITS);
-        }
-      }
-      halves(scale(pair), first, 0);
-      if (type == DataType.Q4_1) {
-        halves(offset(pair), first, 2);
-      }
-    }
-    multiply(0);
+  private void nextBlock(Label block, int blocks) {
     a.add(R12, type.blockBytes());
-    a.add(RBX, FewActivations.BLOCK);
+    a.add(RBX, blocks * FewActivations.BLOCK);
     a.sub(RBP, 1);
     a.jump(Condition.NOT_EQUAL, block);
+  }
+
+  /** Q4_0 and Q4_1: four lanes for each of four rows, low nibbles and high ones apart. */
+  private void nibbles() {
+    Label block = a.loop();
+    boolean one = type == DataType.Q4_1;
+    int quants = one ? 4 : 2;
+    Vec low = weights(0);
+    Vec high = weights(1);
+    a.op(VBROADCASTI32X4, low, row(0, quants));
+    for (int row = 1; row < ROWS; row++) {
+      a.merge(ROW_MASKS[row - 1]).op(VBROADCASTI32X4, low, row(row, quants));
+    }
+    a.op(VPSRLW_IMM, high, low, 4);
+    a.op(VPANDD, low, low, BITS);
+    a.op(VPANDD, high, high, BITS);
+    fourHalves(scale(0), 0);
+    if (one) {
+      fourHalves(offset(0), 2);
+      // An eighth of the sum of activations is at hand where a fourth is needed.
+      a.op(VADDPS, offset(0), offset(0), offset(0));
+    }
+    for (int token = 0; token < tokens; token++) {
+      Vec product = zmm(20);
+      Vec lows = zmm(21);
+      for (int half = 0; half < 2; half++) {
+        a.op(VBROADCASTI32X4, zmm(16 + half), token(token, FewActivations.HIGH + 16 * half));
+        a.op(VBROADCASTI32X4, zmm(18 + half), token(token, FewActivations.LOW + 16 * half));
+      }
+      clear(product);
+      clear(lows);
+      for (int half = 0; half < 2; half++) {
+        a.op(VPDPBUSD, product, weights(half), zmm(16 + half));
+        a.op(VPDPBUSD, lows, weights(half), zmm(18 + half));
+      }
+      join(product, lows);
+      if (one) {
+        a.broadcast(VMULPS, product, product, token(token, FewActivations.SCALE));
+        a.broadcast(
+            VFMADD231PS, sum(token, 0), offset(0), token(token, FewActivations.EIGHTH_OF_SUM));
+      } else {
+        withoutExcess(product, token, 0, FewActivations.EXCESS_OF_NIBBLES);
+      }
+      a.op(VFMADD231PS, sum(token, 0), scale(0), product);
+    }
+    nextBlock(block, 1);
+  }
+
+  /** A float16 of each row for its four lanes. */
+  private void fourHalves(Vec to, int offset) {
+    a.op(VPBROADCASTW, to.as(32), row(0, offset));
+    for (int row = 1; row < ROWS; row++) {
+      a.merge(ROW_MASKS[row - 1]).op(VPBROADCASTW, to.as(32), row(row, offset));
+    }
+    a.op(VCVTPH2PS, to, to.as(32));
+  }
+
+  private void clear(Vec register) {
+    a.op(VPXORD, register, register, register);
+  }
+
+  /** Products with the high bytes and with the low ones become one float32. */
+  private void join(Vec highs, Vec lows) {
+    a.op(VPSLLD_IMM, highs, highs, 8);
+    a.op(VPADDD, highs, highs, lows);
+    a.op(VCVTDQ2PS, highs, highs);
+  }
+
+  /** Scales a product and takes off what unsigned weights are too large by. */
+  private void withoutExcess(Vec product, int token, int ahead, int excess) {
+    a.op(VBROADCASTSS, zmm(19), token(token, ahead + FewActivations.SCALE));
+    a.broadcast(VFMADD213PS, product, zmm(19), token(token, ahead + excess));
+  }
+
+  /** Q8_0: eight lanes for each of two rows. */
+  private void bytes() {
+    Label block = a.loop();
+    for (int pair = 0; pair < 2; pair++) {
+      twoRows(weights(pair), 2 * pair, 2);
+      a.op(VPXORD, weights(pair), weights(pair), BITS);
+      a.op(VPBROADCASTW, scale(pair).as(32), row(2 * pair, 0));
+      a.merge(K1).op(VPBROADCASTW, scale(pair).as(32), row(2 * pair + 1, 0));
+      a.op(VCVTPH2PS, scale(pair), scale(pair).as(32));
+    }
+    multiplyPairs(0);
+    nextBlock(block, 1);
   }
 
   /** 32 bytes of a row and 32 of the next. */
@@ -307,86 +376,48 @@ final class FewTokens {
     a.op(VINSERTI64X4, to, to, row(row + 1, offset), 1);
   }
 
-  /** A float16 of a row for the lower lanes, and of the next row for the upper. */
-  private void halves(Vec to, int row, int offset) {
-    a.op(VPBROADCASTW, to.as(32), row(row, offset));
-    a.merge(K1).op(VPBROADCASTW, to.as(32), row(row + 1, offset));
-    a.op(VCVTPH2PS, to, to.as(32));
-  }
-
-  /** Two rows' own values, in memory of the stack. */
-  private void fromStack(Vec to, int row, int offset) {
-    a.op(VBROADCASTSS, to, at(RSP, 64 * row + offset));
-    a.merge(K1).op(VBROADCASTSS, to, at(RSP, 64 * (row + 1) + offset));
-  }
-
-  private boolean hasOffset() {
-    return type == DataType.Q4_1 || type == DataType.Q4_K || type == DataType.Q5_K;
-  }
-
-  /** log2 of what unsigned weights are too large by. */
-  private int excess() {
-    return switch (type) {
-      case Q8_0 -> 7;
-      case Q4_0 -> 3;
-      default -> 5;
-    };
-  }
-
   /**
    * Multiplies the weights of four rows with a block of every token's activations.
    *
    * @param ahead the block's distance from RBX
    */
-  private void multiply(int ahead) {
+  private void multiplyPairs(int ahead) {
     for (int token = 0; token < tokens; token++) {
       Vec high = zmm(16);
       Vec low = zmm(17);
-      Vec start = zmm(18);
-      Vec scale = zmm(19);
+      Vec excess = zmm(18);
       a.op(VBROADCASTI64X4, high, token(token, ahead + FewActivations.HIGH));
       a.op(VBROADCASTI64X4, low, token(token, ahead + FewActivations.LOW));
-      a.op(VBROADCASTSS, scale, token(token, ahead + FewActivations.SCALE));
-      if (!hasOffset()) {
-        a.op(VBROADCASTI64X4, zmm(20), token(token, ahead + FewActivations.SUMS));
-        a.op(VPXORD, start, start, start);
-        a.op(VPSLLD_IMM, zmm(20), zmm(20), excess());
-        a.op(VPSUBD, start, start, zmm(20));
+      if (type == DataType.Q6_K) {
+        a.op(VBROADCASTSS, zmm(19), token(token, ahead + FewActivations.SCALE));
+        a.op(VBROADCASTI64X4, excess, token(token, ahead + FewActivations.EXCESS_OF_SIX_BITS));
       }
       for (int pair = 0; pair < 2; pair++) {
-        Vec highs = zmm(20 + 3 * pair);
-        Vec lows = zmm(21 + 3 * pair);
-        Vec product = zmm(22 + 3 * pair);
-        a.op(VPXORD, highs, highs, highs);
-        a.op(VPDPBUSD, highs, weights(pair), high);
-        if (hasOffset()) {
-          a.op(VPXORD, lows, lows, lows);
-        } else {
-          a.op(VMOVDQU32, lows, start);
-        }
+        Vec product = zmm(20 + 2 * pair);
+        Vec lows = zmm(21 + 2 * pair);
+        clear(product);
+        clear(lows);
+        a.op(VPDPBUSD, product, weights(pair), high);
         a.op(VPDPBUSD, lows, weights(pair), low);
-        a.op(VPSLLD_IMM, highs, highs, 8);
-        a.op(VPADDD, highs, highs, lows);
-        a.op(VCVTDQ2PS, highs, highs);
-        a.op(VMULPS, product, scale(pair), scale);
-        a.op(VFMADD231PS, sum(token, pair), highs, product);
-        if (hasOffset()) {
-          a.broadcast(
-              VFMADD231PS,
-              sum(token, pair),
-              offset(pair),
-              token(token, ahead + FewActivations.EIGHTH_OF_SUM));
+        join(product, lows);
+        switch (type) {
+          case Q8_0 -> withoutExcess(product, token, ahead, FewActivations.EXCESS_OF_BYTES);
+          case Q6_K -> a.op(VFMADD213PS, product, zmm(19), excess);
+          default ->
+              a.broadcast(VMULPS, product, product, token(token, ahead + FewActivations.SCALE));
         }
+        a.op(VFMADD231PS, sum(token, pair), scale(pair), product);
       }
     }
   }
 
-  // ---- Blocks of 256, whose scales are unpacked to the stack: 64 bytes for each row.
+  // ---- Blocks of 256, whose scales are unpacked to the stack.
 
   private void largeBlocks() {
     Label block = a.loop();
+    boolean six = type == DataType.Q6_K;
     for (int row = 0; row < ROWS; row++) {
-      if (type == DataType.Q6_K) {
+      if (six) {
         sixScales(row);
       } else {
         int r = row;
@@ -399,39 +430,75 @@ final class FewTokens {
             20);
       }
     }
-    for (int run = 0; run < 8; run++) {
+    if (!six) {
+      offsets();
+    }
+    // Runs whose bits share bytes follow each other.
+    for (int run : six ? new int[] {0, 2, 1, 3, 4, 6, 5, 7} : new int[] {0, 1, 2, 3, 4, 5, 6, 7}) {
       for (int pair = 0; pair < 2; pair++) {
-        if (type == DataType.Q6_K) {
+        if (six) {
           sixBits(pair, run);
         } else {
           fourOrFiveBits(pair, run);
         }
       }
-      multiply(run * FewActivations.BLOCK);
+      multiplyPairs(run * FewActivations.BLOCK);
     }
-    a.add(R12, type.blockBytes());
-    a.add(RBX, 8 * FewActivations.BLOCK);
-    a.sub(RBP, 1);
-    a.jump(Condition.NOT_EQUAL, block);
+    a.add(R13, 8 * Float.BYTES);
+    nextBlock(block, 8);
+  }
+
+  /** Adds the offsets of all eight runs at once: a lane for each, times the run's sum. */
+  private void offsets() {
+    for (int pair = 0; pair < 2; pair++) {
+      a.op(VMOVUPS, offset(pair).as(32), at(RSP, 64 * 2 * pair + 32));
+      a.op(VINSERTI64X4, offset(pair), offset(pair), at(RSP, 64 * (2 * pair + 1) + 32), 1);
+    }
+    for (int token = 0; token < tokens; token++) {
+      Mem sums =
+          switch (token) {
+            case 0 -> at(R13);
+            case 1 -> at(R13, RCX, 1);
+            case 2 -> at(R13, RCX, 2);
+            default -> at(R13, R11, 1);
+          };
+      a.op(VBROADCASTI64X4, zmm(16), sums);
+      for (int pair = 0; pair < 2; pair++) {
+        a.op(VFMADD231PS, sum(token, pair), offset(pair), zmm(16));
+      }
+    }
+  }
+
+  /** The bytes that several runs share stay in these. */
+  private static Vec shared(int pair) {
+    return zmm(26 + pair);
+  }
+
+  private static Vec sharedHigh(int pair) {
+    return zmm(8 + pair);
   }
 
   private void fourOrFiveBits(int pair, int run) {
     Vec weights = weights(pair);
     boolean five = type == DataType.Q5_K;
-    twoRows(weights, 2 * pair, (five ? 48 : 16) + 32 * (run / 2));
-    if (run % 2 == 1) {
-      a.op(VPSRLW_IMM, weights, weights, 4);
+    if (run % 2 == 0) {
+      twoRows(shared(pair), 2 * pair, (five ? 48 : 16) + 32 * (run / 2));
+      a.op(VPANDD, weights, shared(pair), BITS);
+    } else {
+      a.op(VPSRLW_IMM, weights, shared(pair), 4);
+      a.op(VPANDD, weights, weights, BITS);
     }
-    a.op(VPANDD, weights, weights, BITS);
     if (five) {
+      if (run == 0) {
+        twoRows(sharedHigh(pair), 2 * pair, 16);
+      }
       Vec fifth = zmm(20);
-      twoRows(fifth, 2 * pair, 16);
-      Unpack.shift(a, fifth, 4 - run);
+      Unpack.shift(a, fifth, sharedHigh(pair), 4 - run);
       a.op(VPANDD, fifth, fifth, HIGH_BITS);
       a.op(VPORD, weights, weights, fifth);
     }
-    fromStack(scale(pair), 2 * pair, 4 * run);
-    fromStack(offset(pair), 2 * pair, 32 + 4 * run);
+    a.op(VBROADCASTSS, scale(pair), at(RSP, 64 * 2 * pair + 4 * run));
+    a.merge(K1).op(VBROADCASTSS, scale(pair), at(RSP, 64 * (2 * pair + 1) + 4 * run));
   }
 
   private void sixScales(int row) {
@@ -448,13 +515,17 @@ final class FewTokens {
     Vec high = zmm(20);
     int part = run / 4;
     int inPart = run % 4;
-    twoRows(weights, 2 * pair, 64 * part + 32 * (inPart % 2));
-    if (inPart >= 2) {
-      a.op(VPSRLW_IMM, weights, weights, 4);
+    if (inPart == 0) {
+      twoRows(sharedHigh(pair), 2 * pair, 128 + 32 * part);
     }
-    a.op(VPANDD, weights, weights, BITS);
-    twoRows(high, 2 * pair, 128 + 32 * part);
-    Unpack.shift(a, high, 4 - 2 * inPart);
+    if (inPart < 2) {
+      twoRows(shared(pair), 2 * pair, 64 * part + 32 * inPart);
+      a.op(VPANDD, weights, shared(pair), BITS);
+    } else {
+      a.op(VPSRLW_IMM, weights, shared(pair), 4);
+      a.op(VPANDD, weights, weights, BITS);
+    }
+    Unpack.shift(a, high, sharedHigh(pair), 4 - 2 * inPart);
     a.op(VPANDD, high, high, HIGH_BITS);
     a.op(VPORD, weights, weights, high);
     // Of a row's eight lanes four belong to either scale.
@@ -472,7 +543,11 @@ final class FewTokens {
     Vec sums = zmm(20);
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
-      fold(sums, sum(token, 0), sum(token, 1));
+      if (isNibbles()) {
+        a.op(VMOVUPS, sums, sum(token, 0));
+      } else {
+        fold(sums, sum(token, 0), sum(token, 1));
+      }
       if (isFloat()) {
         fold(zmm(21), sum(token, 2), sum(token, 3));
         fold(sums, sums, zmm(21));

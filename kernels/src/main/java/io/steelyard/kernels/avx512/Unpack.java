@@ -225,12 +225,8 @@ final class Unpack {
   }
 
   /** Moves the bits of every word up, or down for a negative count. */
-  static void shift(Assembler a, Vec to, int count) {
-    if (count > 0) {
-      a.op(VPSLLW_IMM, to, to, count);
-    } else if (count < 0) {
-      a.op(VPSRLW_IMM, to, to, -count);
-    }
+  static void shift(Assembler a, Vec to, Vec from, int count) {
+    a.op(count < 0 ? VPSRLW_IMM : VPSLLW_IMM, to, from, Math.abs(count));
   }
 
   /** 32 bytes of nibbles hold two runs of 32 values; Q5_K has their fifth bits elsewhere. */
@@ -242,7 +238,7 @@ final class Unpack {
       a.op(VPAND, ymm(i), ymm(i), NIBBLES);
       if (five) {
         a.op(VMOVDQU, ymm(2), at(RDI, 16));
-        shift(a, ymm(2), 4 - (2 * pair + i));
+        shift(a, ymm(2), ymm(2), 4 - (2 * pair + i));
         a.op(VPAND, ymm(2), ymm(2), CONSTANT);
         a.op(VPOR, ymm(i), ymm(i), ymm(2));
       }
@@ -267,7 +263,7 @@ final class Unpack {
       a.op(VPAND, ymm(0), ymm(0), NIBBLES);
       // Two bits, moved to the fifth and sixth place.
       a.op(VMOVDQU, ymm(1), at(RDI, 128 + 32 * part));
-      shift(a, ymm(1), 4 - 2 * inPart);
+      shift(a, ymm(1), ymm(1), 4 - 2 * inPart);
       a.op(VPAND, ymm(1), ymm(1), HIGH_BITS);
       a.op(VPOR, ymm(0), ymm(0), ymm(1));
       a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
