@@ -1,6 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.kernels.DataType;
+import io.steelyard.models.synth.PrecisionMix;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.nio.file.Files;
@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  ./steelyard model synth --shape llama-1b --type Q8_0 --out llama-1b.gguf",
-      "  ./steelyard model synth --shape llama-135m --type F16 --seed 7 --out small.gguf"
+      "  ./steelyard model synth --shape llama-1b --type Q4_K_M --out llama-1b-q4.gguf",
+      "  ./steelyard model synth --shape llama-135m --type F16 --seed 7 --out a.gguf"
     })
 final class ModelSynthCommand implements Callable<Integer> {
   @Option(
@@ -36,7 +37,10 @@ final class ModelSynthCommand implements Callable<Integer> {
       names = "--type",
       paramLabel = "TYPE",
       defaultValue = "Q8_0",
-      description = "F16, BF16, Q8_0 or Q4_0")
+      description = {
+        "F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M or Q6_K; the last three mix types as llama.cpp's"
+            + " quantiser does, with Q8_0 where rows are no multiple of 256 wide"
+      })
   String type;
 
   @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the weights")
@@ -56,9 +60,9 @@ final class ModelSynthCommand implements Callable<Integer> {
       throw new UsageException("--out " + out + ": there is no such folder; make it first");
     }
     Shape of = Synth.shapeOf(shape);
-    DataType as = Synth.typeOf(type);
+    PrecisionMix mix = Synth.mixOf(type);
     try (BytesBar bar = new BytesBar(console, "writing " + out.getFileName())) {
-      Synth.write(of, as, seed, out, bar);
+      Synth.write(of, mix, seed, out, bar);
     }
     console.result(out.toString());
     return ExitCode.FINE;

@@ -186,7 +186,7 @@ public final class ModelResolver {
           cache.removeLeftovers(file);
           Synth.write(
               name.shape(),
-              name.type(),
+              name.mix(),
               name.seed(),
               file,
               listener.begin("making " + name.canonical()));

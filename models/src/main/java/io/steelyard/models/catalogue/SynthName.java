@@ -1,7 +1,7 @@
 package io.steelyard.models.catalogue;
 
-import io.steelyard.kernels.DataType;
 import io.steelyard.models.UnknownNameException;
+import io.steelyard.models.synth.PrecisionMix;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 
@@ -9,13 +9,13 @@ import io.steelyard.models.synth.Synth;
  * The name {@code synth:SHAPE[:TYPE[:SEED]]} of a random model.
  *
  * @param shape its shape
- * @param type the type of its matrices, Q8_0 unless named
+ * @param mix the types of its matrices, Q8_0 unless named
  * @param seed of its weights, 1 unless named
  */
-record SynthName(Shape shape, DataType type, long seed) {
+record SynthName(Shape shape, PrecisionMix mix, long seed) {
   static final String PREFIX = "synth:";
 
-  private static final DataType DEFAULT_TYPE = DataType.Q8_0;
+  private static final PrecisionMix DEFAULT_MIX = PrecisionMix.Q8_0;
   private static final long DEFAULT_SEED = 1;
 
   static SynthName parse(String name) {
@@ -26,7 +26,7 @@ record SynthName(Shape shape, DataType type, long seed) {
               .formatted(name));
     }
     Shape shape = Synth.shapeOf(parts[0]);
-    DataType type = parts.length > 1 ? Synth.typeOf(parts[1]) : DEFAULT_TYPE;
+    PrecisionMix mix = parts.length > 1 ? Synth.mixOf(parts[1]) : DEFAULT_MIX;
     long seed = DEFAULT_SEED;
     if (parts.length > 2) {
       try {
@@ -35,17 +35,17 @@ record SynthName(Shape shape, DataType type, long seed) {
         throw new UnknownNameException("the seed '%s' is no whole number".formatted(parts[2]));
       }
     }
-    return new SynthName(shape, type, seed);
+    return new SynthName(shape, mix, seed);
   }
 
   /** The full name: equal models have equal names. */
   String canonical() {
-    return "%s%s:%s:%d".formatted(PREFIX, shape.name(), type.name(), seed);
+    return "%s%s:%s:%d".formatted(PREFIX, shape.name(), mix.name(), seed);
   }
 
   /** Name of the file in the cache; another generation of weights needs another file. */
   String fileName() {
     return "synth-%s-%s-seed%d-v%d.gguf"
-        .formatted(shape.name(), type.name(), seed, Synth.GENERATION);
+        .formatted(shape.name(), mix.name(), seed, Synth.GENERATION);
   }
 }

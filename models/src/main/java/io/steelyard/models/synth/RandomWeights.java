@@ -6,28 +6,25 @@ import io.steelyard.models.gguf.GgufWriter;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Random values of about normal distribution. Each depends on the seed, the tensor's name and its
- * own index alone, so that any part can be made at any time, by any thread, with the same result.
+ * Random values of about normal distribution, encoded in a type that {@link Encoder} writes. Each
+ * depends on the seed, the tensor's name and its own index alone.
  *
- * <p>The bits come from SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
- * generators", 2014) run as a function of a counter. A value is the sum of four 16-bit uniforms: it
- * has the mean and deviation asked for and never leaves ±3.5 deviations, which keeps the scales of
- * quantised blocks even.
+ * <p>A value is the sum of four 16-bit uniforms: it has the mean and deviation asked for and never
+ * leaves ±3.5 deviations, which keeps the scales of quantised blocks even.
  */
 final class RandomWeights implements GgufWriter.Content {
-  private static final long GOLDEN = 0x9E3779B97F4A7C15L;
   private static final int RUN = 4096; // a multiple of every block size
   private static final int UNIFORM_SUM_MEAN = 2 * 65535;
   private static final double UNIFORM_SUM_DEVIATION = Math.sqrt((65536.0 * 65536.0 - 1) / 3);
 
   private final DataType type;
-  private final long key;
+  private final SplitMix random;
   private final float mean;
   private final float scale;
 
-  RandomWeights(DataType type, long seed, String tensor, double mean, double deviation) {
+  RandomWeights(DataType type, SplitMix random, double mean, double deviation) {
     this.type = type;
-    this.key = key(seed, tensor);
+    this.random = random;
     this.mean = (float) mean;
     this.scale = (float) (deviation / UNIFORM_SUM_DEVIATION);
   }
@@ -45,9 +42,8 @@ final class RandomWeights implements GgufWriter.Content {
   }
 
   private void generate(long first, float[] values, int count) {
-    long counter = key + first * GOLDEN;
     for (int i = 0; i < count; i++) {
-      long bits = mix(counter + i * GOLDEN);
+      long bits = random.at(first + i);
       int sum =
           (int) (bits & 0xFFFF)
               + (int) ((bits >>> 16) & 0xFFFF)
@@ -55,19 +51,5 @@ final class RandomWeights implements GgufWriter.Content {
               + (int) (bits >>> 48);
       values[i] = mean + scale * (sum - UNIFORM_SUM_MEAN);
     }
-  }
-
-  private static long key(long seed, String tensor) {
-    long key = mix(seed + GOLDEN);
-    for (int i = 0; i < tensor.length(); i++) {
-      key = mix(key + GOLDEN + tensor.charAt(i));
-    }
-    return key;
-  }
-
-  private static long mix(long bits) {
-    bits = (bits ^ (bits >>> 30)) * 0xBF58476D1CE4E5B9L;
-    bits = (bits ^ (bits >>> 27)) * 0x94D049BB133111EBL;
-    return bits ^ (bits >>> 31);
   }
 }

@@ -1,7 +1,6 @@
 package io.steelyard.models.synth;
 
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.codec.Encoder;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.UnknownNameException;
@@ -90,9 +89,6 @@ public final class Synth {
               false,
               true));
 
-  private static final List<DataType> TYPES =
-      List.of(DataType.F16, DataType.BF16, DataType.Q8_0, DataType.Q4_0);
-
   private Synth() {}
 
   /** The shapes that have a name. */
@@ -119,48 +115,45 @@ public final class Synth {
   }
 
   /**
-   * A matrix type by its name.
+   * A mix of types by its name.
    *
    * @throws ModelException listing the names if there is none such
    */
-  public static DataType typeOf(String name) {
-    return TYPES.stream()
-        .filter(type -> type.name().equalsIgnoreCase(name))
+  public static PrecisionMix mixOf(String name) {
+    return Arrays.stream(PrecisionMix.values())
+        .filter(mix -> mix.name().equalsIgnoreCase(name))
         .findFirst()
         .orElseThrow(
             () ->
                 new UnknownNameException(
                     "a random model can't have type '%s'; types are %s"
-                        .formatted(
-                            name,
-                            TYPES.stream().map(Enum::name).collect(Collectors.joining(", ")))));
+                        .formatted(name, PrecisionMix.names())));
   }
 
   /**
-   * Writes a model. Matrices have the type asked for, norms and biases are F32.
+   * Writes a model. Matrices have the types of the mix, norms and biases are F32.
    *
    * @param shape its shape
-   * @param type one that {@link Encoder} writes
+   * @param mix of the types of its matrices
    * @param seed of all weights
    * @param out where to
    * @param listener hears bytes written
    * @throws ModelException if the file can't be written
    */
   public static void write(
-      Shape shape, DataType type, long seed, Path out, ProgressListener listener) {
-    GgufWriter writer = new GgufWriter(new Metadata(out.toString(), metadata(shape, type, seed)));
-    new Tensors(writer, shape, type, seed).add();
+      Shape shape, PrecisionMix mix, long seed, Path out, ProgressListener listener) {
+    GgufWriter writer = new GgufWriter(new Metadata(out.toString(), metadata(shape, mix, seed)));
+    new Tensors(writer, shape, mix, seed).add();
     writer.write(out, listener);
   }
 
-  private static Map<String, Object> metadata(Shape shape, DataType type, long seed) {
+  private static Map<String, Object> metadata(Shape shape, PrecisionMix mix, long seed) {
     Map<String, Object> metadata = new LinkedHashMap<>();
     String prefix = shape.architecture() + ".";
     metadata.put("general.architecture", shape.architecture());
     metadata.put("general.type", "model");
     metadata.put(
-        "general.name",
-        "Random weights, %s %s, seed %d".formatted(shape.name(), type.name(), seed));
+        "general.name", "Random weights, %s %s, seed %d".formatted(shape.name(), mix.name(), seed));
     metadata.put(WEIGHTS_KEY, RANDOM);
     metadata.put("steelyard.shape", shape.name().toLowerCase(Locale.ROOT));
     metadata.put("steelyard.seed", Long.toString(seed));
@@ -174,59 +167,49 @@ public final class Synth {
     metadata.put(prefix + "rope.freq_base", shape.ropeTheta());
     metadata.put(prefix + "rope.dimension_count", shape.headSize());
     metadata.put(prefix + "vocab_size", shape.vocabulary());
-    metadata.put("general.file_type", fileType(type));
+    metadata.put("general.file_type", mix.fileType());
     metadata.put("general.quantization_version", 2);
     metadata.putAll(new SyntheticTokenizer(shape.vocabulary()).metadata());
     return metadata;
   }
 
-  /** The number by which llama.cpp calls a file with mostly this type ({@code llama_ftype}). */
-  private static int fileType(DataType type) {
-    return switch (type) {
-      case F32 -> 0;
-      case F16 -> 1;
-      case Q4_0 -> 2;
-      case Q4_1 -> 3;
-      case Q8_0 -> 7;
-      case Q4_K -> 15;
-      case Q5_K -> 17;
-      case Q6_K -> 18;
-      case BF16 -> 32;
-    };
-  }
-
-  private record Tensors(GgufWriter writer, Shape shape, DataType type, long seed) {
+  private record Tensors(GgufWriter writer, Shape shape, PrecisionMix mix, long seed) {
 
     void add() {
       int hidden = shape.hidden();
       int keyValue = shape.keyValueWidth();
-      matrix("token_embd", hidden, shape.vocabulary(), 1);
+      int feedForward = shape.feedForward();
+      DataType usual = mix.usual(hidden);
+      DataType output = mix.output(hidden);
+      matrix("token_embd", shape.tied() ? output : usual, hidden, shape.vocabulary(), 1);
       for (int layer = 0; layer < shape.layers(); layer++) {
         String block = "blk." + layer + ".";
         double share = layer == 0 ? 1 : LATER_LAYERS_SHARE;
+        DataType values = mix.sensitive(hidden, layer, shape.layers());
+        DataType down = mix.sensitive(feedForward, layer, shape.layers());
         norm(block + "attn_norm", 1);
-        matrix(block + "attn_q", hidden, hidden, SCORE_DEVIATION);
-        matrix(block + "attn_k", hidden, keyValue, 1);
-        matrix(block + "attn_v", hidden, keyValue, 1);
+        matrix(block + "attn_q", usual, hidden, hidden, SCORE_DEVIATION);
+        matrix(block + "attn_k", usual, hidden, keyValue, 1);
+        matrix(block + "attn_v", values, hidden, keyValue, 1);
         if (shape.biases()) {
           bias(block + "attn_q", hidden);
           bias(block + "attn_k", keyValue);
           bias(block + "attn_v", keyValue);
         }
-        matrix(block + "attn_output", hidden, hidden, share * ATTENTION_DEVIATION);
+        matrix(block + "attn_output", usual, hidden, hidden, share * ATTENTION_DEVIATION);
         norm(block + "ffn_norm", 1);
-        matrix(block + "ffn_gate", hidden, shape.feedForward(), 1);
-        matrix(block + "ffn_up", hidden, shape.feedForward(), 1);
-        matrix(block + "ffn_down", shape.feedForward(), hidden, share * FEED_FORWARD_DEVIATION);
+        matrix(block + "ffn_gate", usual, hidden, feedForward, 1);
+        matrix(block + "ffn_up", usual, hidden, feedForward, 1);
+        matrix(block + "ffn_down", down, feedForward, hidden, share * FEED_FORWARD_DEVIATION);
       }
       norm("output_norm", LOGIT_DEVIATION);
       if (!shape.tied()) {
-        matrix("output", hidden, shape.vocabulary(), 1);
+        matrix("output", output, hidden, shape.vocabulary(), 1);
       }
     }
 
     /** A matrix that gives vectors of unit deviation the one that is asked for. */
-    private void matrix(String name, int columns, int rows, double deviation) {
+    private void matrix(String name, DataType type, int columns, int rows, double deviation) {
       tensor(name + ".weight", type, 0, deviation / Math.sqrt(columns), columns, rows);
     }
 
@@ -238,13 +221,19 @@ public final class Synth {
       tensor(name + ".bias", DataType.F32, 0, BIAS_DEVIATION, size);
     }
 
+    /** A tensor of random values; those of the K types always have mean 0. */
     private void tensor(
         String name, DataType type, double mean, double deviation, int... dimensions) {
+      SplitMix random = SplitMix.of(seed, name);
       writer.add(
           name,
           type,
           Arrays.stream(dimensions).asLongStream().toArray(),
-          new RandomWeights(type, seed, name, mean, deviation));
+          switch (type) {
+            case Q4_K, Q5_K, Q6_K -> new RandomKBlocks(type, random, deviation);
+            case F32, F16, BF16, Q8_0, Q4_0, Q4_1 ->
+                new RandomWeights(type, random, mean, deviation);
+          });
     }
   }
 }

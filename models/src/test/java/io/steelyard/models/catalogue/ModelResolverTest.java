@@ -8,6 +8,7 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.gguf.GgufWriter;
 import io.steelyard.models.gguf.Metadata;
+import io.steelyard.models.synth.PrecisionMix;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.io.IOException;
@@ -304,7 +305,7 @@ class ModelResolverTest {
     Path file = directory.resolve("random.gguf");
     Shape shape =
         new Shape("tiny", "none", "llama", 1, 64, 2, 1, 64, 300, 64, 1e4f, 1e-5f, true, false);
-    Synth.write(shape, DataType.F16, 1, file, ProgressListener.NONE);
+    Synth.write(shape, PrecisionMix.F16, 1, file, ProgressListener.NONE);
 
     assertThat(resolver().resolve(file.toString(), notes).random()).isTrue();
   }
@@ -328,7 +329,7 @@ class ModelResolverTest {
     "something-else-entirely, models are tiny",
     "' ', models are tiny",
     "synth:llama-2b, llama-135m",
-    "synth:llama-135m:Q9, 'F16, BF16'",
+    "synth:llama-135m:Q9, 'F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M, Q6_K'",
     "synth:llama-135m:F16:x, the seed 'x' is no whole number",
     "synth:llama-135m:F16:1:2, too many parts"
   })

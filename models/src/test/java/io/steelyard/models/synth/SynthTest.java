@@ -20,9 +20,12 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,11 +38,25 @@ class SynthTest {
   private static final Shape QWEN =
       new Shape("tiny", "none", "qwen2", 1, 64, 4, 2, 96, 300, 64, 1e6f, 1e-6f, false, true);
 
+  /** Widths that are multiples of 256, as in the shape of 1B, and its number of layers. */
+  private static final Shape WIDE =
+      new Shape("wide", "none", "llama", 16, 256, 4, 2, 512, 300, 64, 10_000f, 1e-5f, true, false);
+
+  /** As the shape of 135M: only rows of the feed-forward width are multiples of 256. */
+  private static final Shape NARROW =
+      new Shape("narrow", "none", "llama", 30, 64, 1, 1, 256, 300, 64, 1e4f, 1e-5f, true, false);
+
+  /** Layers of 16 and of 30 that llama.cpp's quantiser gives more bits. */
+  private static final Set<Integer> FINER_OF_16 = Set.of(0, 1, 4, 7, 10, 13, 14, 15);
+
+  private static final Set<Integer> FINER_OF_30 =
+      Set.of(0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 26, 27, 28, 29);
+
   @TempDir Path directory;
 
   @Test
   void writesEveryTensorOfALlamaModel() {
-    try (GgufFile file = write(LLAMA, DataType.Q8_0, 1, "m.gguf")) {
+    try (GgufFile file = write(LLAMA, PrecisionMix.Q8_0, 1, "m.gguf")) {
       assertThat(file.tensorNames()).hasSize(2 + 2 * 9).doesNotContain("output.weight");
       assertShape(file, "token_embd.weight", DataType.Q8_0, 128, 400);
       assertShape(file, "blk.1.attn_q.weight", DataType.Q8_0, 128, 128);
@@ -54,7 +71,7 @@ class SynthTest {
 
   @Test
   void writesBiasesAndAnOutputMatrixWhereTheShapeHasThem() {
-    try (GgufFile file = write(QWEN, DataType.F16, 1, "m.gguf")) {
+    try (GgufFile file = write(QWEN, PrecisionMix.F16, 1, "m.gguf")) {
       assertShape(file, "output.weight", DataType.F16, 64, 300);
       assertShape(file, "blk.0.attn_q.bias", DataType.F32, 64, 1);
       assertShape(file, "blk.0.attn_k.bias", DataType.F32, 32, 1);
@@ -65,7 +82,7 @@ class SynthTest {
 
   @Test
   void saysThatItsWeightsAreRandom() {
-    try (GgufFile file = write(LLAMA, DataType.F16, 7, "m.gguf")) {
+    try (GgufFile file = write(LLAMA, PrecisionMix.F16, 7, "m.gguf")) {
       Metadata metadata = file.metadata();
       assertThat(metadata.string(Synth.WEIGHTS_KEY)).isEqualTo(Synth.RANDOM);
       assertThat(metadata.string("general.name")).isEqualTo("Random weights, tiny F16, seed 7");
@@ -75,11 +92,11 @@ class SynthTest {
 
   @Test
   void givesEqualBytesWhateverTheNumberOfThreads() throws Exception {
-    write(LLAMA, DataType.Q4_0, 3, "a.gguf").close();
+    write(LLAMA, PrecisionMix.Q4_0, 3, "a.gguf").close();
     try (ForkJoinPool one = new ForkJoinPool(1)) {
-      one.submit(() -> write(LLAMA, DataType.Q4_0, 3, "b.gguf").close()).get();
+      one.submit(() -> write(LLAMA, PrecisionMix.Q4_0, 3, "b.gguf").close()).get();
     }
-    write(LLAMA, DataType.Q4_0, 4, "c.gguf").close();
+    write(LLAMA, PrecisionMix.Q4_0, 4, "c.gguf").close();
 
     assertThat(directory.resolve("b.gguf")).hasSameBinaryContentAs(directory.resolve("a.gguf"));
     assertThat(Files.mismatch(directory.resolve("a.gguf"), directory.resolve("c.gguf")))
@@ -94,16 +111,95 @@ class SynthTest {
     "Q8_0, c217dd1689f5ff65d870576ae3f70d7f16523c0fded0081a5bc0c3b7616d6ea9",
     "Q4_0, 54740f4bd1d9f8516edc3da4041f17ad49b4d368d5b695f71ffb3caba9f94043"
   })
-  void givesTheSameBytesInEveryBuild(DataType type, String sum) throws Exception {
-    write(LLAMA, type, 1, "m.gguf").close();
+  void givesTheSameBytesInEveryBuild(PrecisionMix mix, String sum) throws Exception {
+    write(LLAMA, mix, 1, "m.gguf").close();
 
     assertThat(Synth.GENERATION).isEqualTo(1);
     assertThat(sha256(directory.resolve("m.gguf"))).isEqualTo(sum);
   }
 
+  /** These go by {@link Synth#GENERATION} too. */
+  @ParameterizedTest
+  @CsvSource({
+    "Q4_K_M, 44f0485dbbde55a143fd481ef95c370c9b9576234aab4e6ca7428066b8edb2fe",
+    "Q5_K_M, ddaa921b395700b26454b40c192ecb119fc29b52e39c18d9a3aaf18a26f3b233",
+    "Q6_K, d9967c9b7a5f0d24f314c54f99530369a01ba4cb70f583b8a48461f57a72ec24"
+  })
+  void givesTheSameBlocksInEveryBuild(PrecisionMix mix, String sum) throws Exception {
+    write(WIDE, mix, 1, "m.gguf").close();
+
+    assertThat(sha256(directory.resolve("m.gguf"))).isEqualTo(sum);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"Q4_K_M, Q4_K, 15", "Q5_K_M, Q5_K, 17", "Q6_K, Q6_K, 18"})
+  void mixesTypesAsLlamaCppDoes(PrecisionMix mix, DataType usual, int fileType) {
+    try (GgufFile file = write(WIDE, mix, 1, "m.gguf")) {
+      assertThat(file.metadata().integer("general.file_type")).isEqualTo(fileType);
+      assertThat(file.metadata().string("general.name"))
+          .isEqualTo("Random weights, wide %s, seed 1", mix);
+      assertShape(file, "token_embd.weight", DataType.Q6_K, 256, 300);
+      for (int layer = 0; layer < 16; layer++) {
+        String block = "blk." + layer + ".";
+        DataType finer = FINER_OF_16.contains(layer) ? DataType.Q6_K : usual;
+        assertShape(file, block + "attn_norm.weight", DataType.F32, 256, 1);
+        assertShape(file, block + "attn_q.weight", usual, 256, 256);
+        assertShape(file, block + "attn_k.weight", usual, 256, 128);
+        assertShape(file, block + "attn_v.weight", finer, 256, 128);
+        assertShape(file, block + "attn_output.weight", usual, 256, 256);
+        assertShape(file, block + "ffn_gate.weight", usual, 256, 512);
+        assertShape(file, block + "ffn_up.weight", usual, 256, 512);
+        assertShape(file, block + "ffn_down.weight", finer, 512, 256);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"Q4_K_M, Q4_K", "Q5_K_M, Q5_K", "Q6_K, Q6_K"})
+  void givesRowsThatDoNotFitAKBlockQ8(PrecisionMix mix, DataType usual) {
+    try (GgufFile file = write(NARROW, mix, 1, "m.gguf")) {
+      assertShape(file, "token_embd.weight", DataType.Q8_0, 64, 300);
+      for (int layer = 0; layer < 30; layer++) {
+        String block = "blk." + layer + ".";
+        DataType finer = FINER_OF_30.contains(layer) ? DataType.Q6_K : usual;
+        for (String name : List.of("attn_q", "attn_k", "attn_v", "attn_output")) {
+          assertShape(file, block + name + ".weight", DataType.Q8_0, 64, 64);
+        }
+        assertShape(file, block + "ffn_gate.weight", DataType.Q8_0, 64, 256);
+        assertShape(file, block + "ffn_up.weight", DataType.Q8_0, 64, 256);
+        assertShape(file, block + "ffn_down.weight", finer, 256, 64);
+      }
+    }
+  }
+
+  @Test
+  void givesAnOutputOfItsOwnMoreBitsThanTheEmbedding() {
+    Shape untied =
+        new Shape("wide", "none", "qwen2", 1, 256, 4, 2, 256, 300, 64, 1e6f, 1e-6f, false, true);
+    try (GgufFile file = write(untied, PrecisionMix.Q4_K_M, 1, "m.gguf")) {
+      assertShape(file, "token_embd.weight", DataType.Q4_K, 256, 300);
+      assertShape(file, "output.weight", DataType.Q6_K, 256, 300);
+    }
+  }
+
+  @Test
+  void mixesTheNamedShapesByTheirWidths() {
+    Shape large = Synth.shapeOf("llama-1b");
+    Shape small = Synth.shapeOf("llama-135m");
+
+    assertThat(PrecisionMix.Q4_K_M.usual(large.hidden())).isEqualTo(DataType.Q4_K);
+    assertThat(PrecisionMix.Q4_K_M.output(large.hidden())).isEqualTo(DataType.Q6_K);
+    assertThat(finer(PrecisionMix.Q4_K_M, large, large.hidden())).isEqualTo(FINER_OF_16);
+    assertThat(finer(PrecisionMix.Q5_K_M, large, large.feedForward())).isEqualTo(FINER_OF_16);
+    assertThat(PrecisionMix.Q4_K_M.usual(small.hidden())).isEqualTo(DataType.Q8_0);
+    assertThat(PrecisionMix.Q4_K_M.output(small.hidden())).isEqualTo(DataType.Q8_0);
+    assertThat(finer(PrecisionMix.Q4_K_M, small, small.hidden())).isEmpty();
+    assertThat(finer(PrecisionMix.Q4_K_M, small, small.feedForward())).isEqualTo(FINER_OF_30);
+  }
+
   @Test
   void drawsWeightsOfTheDeviationThatTheirMatrixNeeds() {
-    try (GgufFile file = write(LLAMA, DataType.F16, 1, "m.gguf")) {
+    try (GgufFile file = write(LLAMA, PrecisionMix.F16, 1, "m.gguf")) {
       // 51,200 and 16,384 values: the mean's own deviation is under 1 % of theirs.
       double embedding = 1 / Math.sqrt(128);
       assertThat(deviation(file.require("token_embd.weight")))
@@ -116,7 +212,7 @@ class SynthTest {
 
   @Test
   void givesEachTensorWeightsOfItsOwn() {
-    try (GgufFile file = write(LLAMA, DataType.F16, 1, "m.gguf")) {
+    try (GgufFile file = write(LLAMA, PrecisionMix.F16, 1, "m.gguf")) {
       MemorySegment first = file.require("blk.0.ffn_gate.weight").data();
       assertThat(first.mismatch(file.require("blk.1.ffn_gate.weight").data())).isLessThan(16);
       assertThat(first.mismatch(file.require("blk.0.ffn_up.weight").data())).isLessThan(16);
@@ -157,9 +253,10 @@ class SynthTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"F16", "BF16", "Q8_0", "Q4_0"})
-  void knowsEveryTypeByName(DataType type) {
-    assertThat(Synth.typeOf(type.name())).isEqualTo(type);
+  @EnumSource
+  void knowsEveryMixByName(PrecisionMix mix) {
+    assertThat(Synth.mixOf(mix.name())).isEqualTo(mix);
+    assertThat(Synth.mixOf(mix.name().toLowerCase(Locale.ROOT))).isEqualTo(mix);
   }
 
   @Test
@@ -169,15 +266,23 @@ class SynthTest {
         .isInstanceOf(ModelException.class)
         .hasMessageContaining("llama-2b")
         .hasMessageContaining("llama-135m, llama-1b, qwen2-7b");
-    assertThatThrownBy(() -> Synth.typeOf("Q6_K"))
+    assertThatThrownBy(() -> Synth.mixOf("Q4_K"))
         .isInstanceOf(ModelException.class)
-        .hasMessageContaining("F16, BF16, Q8_0, Q4_0");
+        .hasMessageContaining("F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M, Q6_K");
   }
 
-  private GgufFile write(Shape shape, DataType type, long seed, String name) {
+  private GgufFile write(Shape shape, PrecisionMix mix, long seed, String name) {
     Path out = directory.resolve(name);
-    Synth.write(shape, type, seed, out, ProgressListener.NONE);
+    Synth.write(shape, mix, seed, out, ProgressListener.NONE);
     return GgufFile.open(out);
+  }
+
+  /** Layers that have Q6_K in a row of this width. */
+  private static Set<Integer> finer(PrecisionMix mix, Shape shape, int columns) {
+    return IntStream.range(0, shape.layers())
+        .filter(layer -> mix.sensitive(columns, layer, shape.layers()) == DataType.Q6_K)
+        .boxed()
+        .collect(Collectors.toSet());
   }
 
   private static void assertShape(
