@@ -39,6 +39,11 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public int fewTokens() {
+    return VectorMatmul.FEW;
+  }
+
+  @Override
   public long scratchBytes() {
     long bytes = shared.bytes() + matmul.scratchBytes();
     for (Scratch scratch : own) {

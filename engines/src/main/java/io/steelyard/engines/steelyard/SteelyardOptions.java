@@ -19,8 +19,9 @@ import java.util.TreeMap;
  * @param threads compute threads, 1 to {@link ThreadTeam#MAX_THREADS}
  * @param context positions that the KV cache holds, at least 1
  * @param kv type of the KV cache: {@link DataType#F16} or {@link DataType#F32}
+ * @param lookup whether greedy decoding drafts by prompt lookup
  */
-record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
+record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolean lookup) {
   /** Forces a tier where no option names one. */
   static final String TIER_VARIABLE = "STEELYARD_TIER";
 
@@ -29,7 +30,9 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
       List.of(
           "tier=" + Tier.labels() + " kernels to use (default: the fastest that runs here)",
           "kv=f16|f32 type of the KV cache (default: the study's, f16)",
-          "threads=N compute threads (default: --threads)");
+          "threads=N compute threads (default: --threads)",
+          "speculate=lookup|off draft tokens that followed the same ones before, and check them in one"
+              + " pass: the same greedy output, sooner where text repeats (default: off)");
 
   /**
    * Reads a request.
@@ -43,6 +46,7 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
     Optional<String> tier = Optional.ofNullable(left.remove("tier"));
     Optional<String> threads = Optional.ofNullable(left.remove("threads"));
     Optional<String> kv = Optional.ofNullable(left.remove("kv"));
+    Optional<String> speculate = Optional.ofNullable(left.remove("speculate"));
     if (!left.isEmpty()) {
       throw new EngineException(
           Kind.UNSUPPORTED,
@@ -60,7 +64,8 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
         chosen,
         threads.isPresent() ? number(threads.get()) : threads(request.threads()),
         context(request.context()),
-        kv(kv.orElse(request.kv())));
+        kv(kv.orElse(request.kv())),
+        lookup(speculate.orElse("off")));
   }
 
   /** The tier where no option names one. */
@@ -104,6 +109,14 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv) {
       case "f16" -> DataType.F16;
       case "f32" -> DataType.F32;
       default -> throw bad("kv must be f16 or f32, not '%s'".formatted(label));
+    };
+  }
+
+  private static boolean lookup(String label) throws EngineException {
+    return switch (label) {
+      case "lookup" -> true;
+      case "off" -> false;
+      default -> throw bad("speculate must be lookup or off, not '%s'".formatted(label));
     };
   }
 
