@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.LongStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -29,9 +30,13 @@ import picocli.CommandLine.Parameters;
       "Examples:",
       "  ./steelyard generate \"Once upon a time\"",
       "  ./steelyard generate --chat --temperature 0.7 \"What weighs more?\"",
+      "  ./steelyard generate --speculate lookup \"Write a haiku, then write it once more.\"",
       "  ./steelyard generate -e llamacpp -n 32 \"Once upon a time\""
     })
 final class GenerateCommand implements Callable<Integer> {
+  private static final String SPECULATE = "speculate";
+  private static final String OFF = "off";
+
   @Parameters(paramLabel = "PROMPT", description = "the text to go on from")
   String prompt;
 
@@ -99,6 +104,16 @@ final class GenerateCommand implements Callable<Integer> {
   long seed;
 
   @Option(
+      names = "--speculate",
+      paramLabel = "HOW",
+      defaultValue = OFF,
+      description = {
+        "lookup: draft what followed the same tokens before and check the draft in one pass.",
+        "The same greedy output, sooner where text repeats, as in edited code; or off"
+      })
+  String speculate;
+
+  @Option(
       names = {"-t", "--threads"},
       paramLabel = "N",
       defaultValue = "0",
@@ -129,8 +144,9 @@ final class GenerateCommand implements Callable<Integer> {
     if (!List.of("f16", "f32").contains(kv)) {
       throw new UsageException("--kv " + kv + " is neither f16 nor f32");
     }
+    String text = withSpeculation();
     Console console = new Console();
-    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(engine), console).getFirst());
+    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     try (GgufFile file = GgufFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
@@ -138,13 +154,34 @@ final class GenerateCommand implements Callable<Integer> {
       int context = ids.length + tokens;
       Models.checkContext(resolved, context);
       try (AdHocWorker worker = AdHocWorker.start(spec, resolved, threads, context, kv)) {
-        run(console, worker, tokenizer, ids);
+        run(console, worker, tokenizer, ids, speculates(spec));
       }
     }
     return ExitCode.FINE;
   }
 
-  private void run(Console console, AdHocWorker worker, Tokenizer tokenizer, int[] ids)
+  /** The engine, told how to speculate. */
+  private String withSpeculation() {
+    if (!List.of("lookup", OFF).contains(speculate)) {
+      throw new UsageException("--speculate " + speculate + " is neither lookup nor off");
+    }
+    String text =
+        speculate.equals(OFF)
+            ? engine
+            : engine + (engine.contains(":") ? "," : ":") + SPECULATE + "=" + speculate;
+    if (temperature > 0 && speculates(StudyOptions.parse(text))) {
+      throw new UsageException(
+          "speculation is for greedy decoding: leave out --temperature, or the speculation");
+    }
+    return text;
+  }
+
+  private static boolean speculates(EngineSpec spec) {
+    return !spec.options().getOrDefault(SPECULATE, OFF).equals(OFF);
+  }
+
+  private void run(
+      Console console, AdHocWorker worker, Tokenizer tokenizer, int[] ids, boolean speculates)
       throws Exception {
     PrintStream out = System.out;
     StreamDecoder decoder = tokenizer.stream(false);
@@ -174,9 +211,13 @@ final class GenerateCommand implements Callable<Integer> {
       console.note(
           String.format(
               Locale.ROOT,
-              "[%d prompt tokens, %d generated, %.1f tok/s]",
+              "[%d prompt tokens, %d generated%s, %.1f tok/s]",
               ids.length,
               n,
+              // The tokens of a pass arrive together.
+              speculates
+                  ? " in %d passes".formatted(LongStream.of(report.nanos()).distinct().count())
+                  : "",
               n * 1e9 / report.nanos()[n - 1]));
     }
   }

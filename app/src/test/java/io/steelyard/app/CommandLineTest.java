@@ -80,7 +80,20 @@ final class CommandLineTest {
         Arguments.of(List.of("bench", "everything"), "bench everything is unknown"),
         Arguments.of(List.of("compare", "--no-such-flag"), "--no-such-flag"),
         Arguments.of(List.of("generate"), "PROMPT"),
-        Arguments.of(List.of("generate", "--top-p", "7", "x"), "--top-p"));
+        Arguments.of(List.of("generate", "--top-p", "7", "x"), "--top-p"),
+        Arguments.of(List.of("generate", "--speculate", "maybe", "x"), "neither lookup nor off"),
+        Arguments.of(
+            List.of("generate", "--speculate", "lookup", "--temperature", "0.7", "x"),
+            "speculation is for greedy decoding"),
+        Arguments.of(
+            List.of("generate", "-e", "steelyard:speculate=lookup", "--temperature", "1", "x"),
+            "speculation is for greedy decoding"),
+        Arguments.of(
+            List.of("generate", "-e", "steelyard:speculate=off", "--speculate", "lookup", "x"),
+            "option 'speculate' is there twice"),
+        Arguments.of(
+            List.of("generate", "-e", "null", "--speculate", "lookup", "x"),
+            "the null engine has no option 'speculate'"));
   }
 
   @ParameterizedTest
@@ -218,6 +231,24 @@ final class CommandLineTest {
 
     assertThat(outcome.code()).as(outcome.err()).isZero();
     assertThat(outcome.err()).contains("prompt tokens");
+  }
+
+  @Test
+  void speculationGivesTheSameTextAndTellsItsPasses() {
+    String[] prompt = {"--model", model.toString(), "-n", "40", "abc abc abc abc abc"};
+    String[] with =
+        Stream.concat(Stream.of("generate", "--speculate", "lookup"), Arrays.stream(prompt))
+            .toArray(String[]::new);
+    String[] without =
+        Stream.concat(Stream.of("generate"), Arrays.stream(prompt)).toArray(String[]::new);
+
+    Outcome drafted = run("", with);
+    Outcome plain = run("", without);
+
+    assertThat(drafted.code()).as(drafted.err()).isZero();
+    assertThat(drafted.out()).isEqualTo(plain.out());
+    assertThat(drafted.err()).containsPattern("\\d+ generated in \\d+ passes");
+    assertThat(plain.err()).contains("generated,");
   }
 
   private static JsonNode json(Outcome outcome) {

@@ -7,11 +7,12 @@ import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.models.sampling.Sampler;
 import io.steelyard.models.sampling.Sampling;
+import io.steelyard.models.speculation.Speculation;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
-/** Generates tokens one by one; the same code, and the same clock, for every engine in Java. */
+/** Generates tokens; the same code, and the same clock, for every engine in Java. */
 public final class TokenLoop {
   /** A pass over one token. */
   @FunctionalInterface
@@ -24,9 +25,27 @@ public final class TokenLoop {
     MemorySegment logits(int id) throws EngineException;
   }
 
+  /** A pass over one token and a draft of what follows it. */
+  @FunctionalInterface
+  public interface Pass {
+    /**
+     * Appends a token to the cache, and with it the drafted ones that come true.
+     *
+     * @param most how many tokens may be chosen, at least 1
+     * @param verifier to be asked once for each token that follows, in order, until it says no
+     */
+    void run(int id, int most, Speculation.Verifier<EngineException> verifier)
+        throws EngineException;
+  }
+
   private final DecodeRequest request;
   private final TokenListener listener;
   private final Sampler sampler;
+  private final int[] ids;
+  private final long[] nanos;
+  private final float[] margins;
+  private int chosen;
+  private boolean ended;
 
   /**
    * Prepares a generation.
@@ -46,40 +65,58 @@ public final class TokenLoop {
     } catch (IllegalArgumentException e) {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     }
+    ids = new int[request.tokens()];
+    nanos = new long[request.tokens()];
+    margins = new float[request.margins() ? request.tokens() : 0];
   }
 
   /**
-   * Generates, with the prompt's last token as the first input.
+   * Generates token by token, with the prompt's last token as the first input.
    *
    * @param step of a cache that holds the prompt but for its last token
    */
   public DecodeReport run(Step step) throws EngineException {
-    int[] ids = new int[request.tokens()];
-    long[] nanos = new long[request.tokens()];
-    float[] margins = new float[request.margins() ? request.tokens() : 0];
+    return speculate((id, most, verifier) -> verifier.accepts(step.logits(id), Speculation.NONE));
+  }
+
+  /**
+   * Generates as many tokens a pass as it gives. Those of one pass arrive together, so they have
+   * the same time: that of the last one's choice.
+   *
+   * @param pass over a cache that holds the prompt but for its last token
+   */
+  public DecodeReport speculate(Pass pass) throws EngineException {
+    Speculation.Verifier<EngineException> verifier = this::choose;
     int input = request.ids()[request.ids().length - 1];
-    int count = 0;
+    int arrived = 0;
+    ended = ids.length == 0;
     long start = System.nanoTime();
-    while (count < ids.length) {
-      MemorySegment logits = step.logits(input);
-      input = finite(sampler.next(logits), logits);
-      nanos[count] = System.nanoTime() - start;
-      ids[count] = input;
-      if (request.margins()) {
-        margins[count] = Sampler.margin(logits);
-      }
-      count++;
-      if (request.stream()) {
-        listener.token(input);
-      }
-      if (request.stop().contains(input)) {
-        break;
+    while (!ended) {
+      pass.run(input, ids.length - arrived, verifier);
+      long now = System.nanoTime() - start;
+      for (; arrived < chosen; arrived++) {
+        input = ids[arrived];
+        nanos[arrived] = now;
+        if (request.stream()) {
+          listener.token(input);
+        }
       }
     }
     return new DecodeReport(
-        Arrays.copyOf(ids, count),
-        Arrays.copyOf(nanos, count),
-        Arrays.copyOf(margins, request.margins() ? count : 0));
+        Arrays.copyOf(ids, chosen),
+        Arrays.copyOf(nanos, chosen),
+        Arrays.copyOf(margins, request.margins() ? chosen : 0));
+  }
+
+  private boolean choose(MemorySegment logits, int draft) throws EngineException {
+    int id = finite(sampler.next(logits), logits);
+    ids[chosen] = id;
+    if (request.margins()) {
+      margins[chosen] = Sampler.margin(logits);
+    }
+    chosen++;
+    ended = chosen == ids.length || request.stop().contains(id);
+    return id == draft && !ended;
   }
 
   /** The most likely token, unless the logits give nothing to choose by. */

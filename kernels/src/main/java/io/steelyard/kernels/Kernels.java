@@ -103,6 +103,11 @@ public interface Kernels extends AutoCloseable {
   /** Compute threads, the caller's among them. */
   int threads();
 
+  /**
+   * The most tokens of a pass whose results are, bit for bit, those of the same tokens one by one.
+   */
+  int fewTokens();
+
   /** Bytes of scratch memory held at present. */
   long scratchBytes();
 

@@ -19,6 +19,7 @@ import java.util.Set;
 final class MachineKernels implements Kernels {
   private final ThreadTeam team;
   private final Tier tier;
+  private final int few;
   private final Avx512 code = new Avx512();
   private final MachineMatmul matmul;
   private final MachineAttention attention;
@@ -71,7 +72,7 @@ final class MachineKernels implements Kernels {
   MachineKernels(ThreadTeam team, Tier tier, Optional<Product> wide, boolean deterministic) {
     this.team = team;
     this.tier = tier;
-    int few = deterministic ? Integer.MAX_VALUE : MachineMatmul.FEW;
+    few = deterministic ? Integer.MAX_VALUE : MachineMatmul.FEW;
     matmul = new MachineMatmul(team, code, wide, few);
     attention = new MachineAttention(team, code, few);
     calls = new RowCalls(team);
@@ -109,6 +110,11 @@ final class MachineKernels implements Kernels {
   @Override
   public int threads() {
     return team.threads();
+  }
+
+  @Override
+  public int fewTokens() {
+    return few;
   }
 
   @Override

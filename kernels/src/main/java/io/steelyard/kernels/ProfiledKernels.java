@@ -140,6 +140,11 @@ public final class ProfiledKernels implements Kernels {
   }
 
   @Override
+  public int fewTokens() {
+    return kernels.fewTokens();
+  }
+
+  @Override
   public long scratchBytes() {
     return kernels.scratchBytes();
   }

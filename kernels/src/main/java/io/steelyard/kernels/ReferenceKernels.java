@@ -44,6 +44,12 @@ final class ReferenceKernels implements Kernels {
   }
 
   @Override
+  public int fewTokens() {
+    // No operator looks at another token but attention, and that at earlier ones alone.
+    return Integer.MAX_VALUE;
+  }
+
+  @Override
   public long scratchBytes() {
     return 0;
   }

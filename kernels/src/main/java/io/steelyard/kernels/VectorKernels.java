@@ -47,6 +47,11 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public int fewTokens() {
+    return few;
+  }
+
+  @Override
   public long scratchBytes() {
     long bytes = shared.bytes() + matmul.scratchBytes();
     for (Scratch scratch : own) {

@@ -194,7 +194,7 @@ abstract class MatmulTest {
   @ParameterizedTest
   @EnumSource
   void fewTokensGiveTheBitsOfSingleTokens(DataType type) {
-    int few = tier == Tier.VECTOR ? VectorMatmul.FEW : MachineMatmul.FEW;
+    int few = fast.fewTokens();
     try (Arena arena = Arena.ofShared()) {
       RandomData data = new RandomData(arena, 3);
       Matrix matrix = fast.prepare(List.of(data.tensor(type, 39, 512)));

@@ -27,6 +27,7 @@ public final class Session implements AutoCloseable {
   private final KeyValueCache cache;
   private final Architecture.Pass pass;
   private final int batch;
+  private final int few;
   private final Rows logits;
   private final MemorySegment lastLogits;
   private final int[] single = new int[1];
@@ -55,6 +56,7 @@ public final class Session implements AutoCloseable {
       pass = architecture.newPass(arena, batch);
       logits = Rows.allocate(arena, Math.min(batch, LOGIT_ROWS), config.vocabulary());
       lastLogits = logits.row(0);
+      few = (int) Math.min(kernels.fewTokens(), logits.count());
     } catch (RuntimeException | Error e) {
       arena.close();
       throw e;
@@ -74,6 +76,11 @@ public final class Session implements AutoCloseable {
   /** The most tokens in one pass. */
   public int batch() {
     return batch;
+  }
+
+  /** The most tokens of a pass whose logits are, bit for bit, those of as many {@link #step}s. */
+  public int fewTokens() {
+    return few;
   }
 
   /** Type of the cached keys and values. */

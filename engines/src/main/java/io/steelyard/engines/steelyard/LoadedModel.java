@@ -13,10 +13,12 @@ import io.steelyard.models.Model;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.Session;
 import io.steelyard.models.architecture.Config;
+import io.steelyard.models.speculation.Speculation;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 
@@ -26,6 +28,7 @@ final class LoadedModel implements AutoCloseable {
   private final Model model;
   private final Session session;
   private final SteelyardOptions options;
+  private final Optional<Speculation> speculation;
 
   private final CachedPrefix prefix = new CachedPrefix();
 
@@ -34,6 +37,7 @@ final class LoadedModel implements AutoCloseable {
     this.model = model;
     this.session = session;
     this.options = options;
+    speculation = options.lookup() ? Optional.of(new Speculation(session)) : Optional.empty();
   }
 
   static LoadedModel load(Path path, SteelyardOptions options, UnaryOperator<Kernels> arithmetic)
@@ -97,8 +101,14 @@ final class LoadedModel implements AutoCloseable {
     return session;
   }
 
-  Kernels kernels() {
-    return kernels;
+  /** How several tokens come of a pass, if that was asked for. */
+  Optional<Speculation> speculation() {
+    return speculation;
+  }
+
+  /** The kernels in use, and what else decides how tokens are computed. */
+  String description() {
+    return kernels.description() + (options.lookup() ? ", prompt lookup" : "");
   }
 
   /** Forgets every cached token. */

@@ -23,6 +23,7 @@ import io.steelyard.lab.worker.RowSink;
 import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.models.Model;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.speculation.Speculation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -59,7 +60,7 @@ public final class SteelyardEngine implements Engine {
   public EngineInfo hello() throws EngineException {
     String backend =
         loaded.isPresent()
-            ? loaded.get().kernels().description()
+            ? loaded.get().description()
             : Kernels.describe(SteelyardOptions.defaultTier(environment));
     return new EngineInfo(
         SteelyardProvider.NAME,
@@ -116,8 +117,20 @@ public final class SteelyardEngine implements Engine {
   public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
     LoadedModel model = loaded();
     TokenLoop loop = new TokenLoop(request, listener);
-    model.prepare(request.ids(), request.ids().length - 1);
-    return loop.run(model.session()::step);
+    int cached = request.ids().length - 1;
+    if (model.speculation().isEmpty()) {
+      model.prepare(request.ids(), cached);
+      return loop.run(model.session()::step);
+    }
+    if (request.sampling().temperature() > 0) {
+      throw new EngineException(
+          Kind.UNSUPPORTED,
+          "steelyard: speculate=lookup is for greedy decoding; use temperature 0, or speculate=off");
+    }
+    Speculation speculation = model.speculation().get();
+    model.prepare(request.ids(), cached);
+    speculation.begin(request.ids(), cached);
+    return loop.speculate(speculation::pass);
   }
 
   @Override

@@ -20,8 +20,10 @@ import java.util.TreeMap;
  * @param context positions that the KV cache holds, at least 1
  * @param kv type of the KV cache: {@link DataType#F16} or {@link DataType#F32}
  * @param deterministic whether a prompt takes the numeric path of decoding
+ * @param lookup whether greedy decoding drafts by prompt lookup
  */
-record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolean deterministic) {
+record SteelyardOptions(
+    Tier tier, int threads, int context, DataType kv, boolean deterministic, boolean lookup) {
   /** Forces a tier where no option names one. */
   static final String TIER_VARIABLE = "STEELYARD_TIER";
 
@@ -32,7 +34,9 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
           "kv=f16|f32 type of the KV cache (default: the study's, f16)",
           "threads=N compute threads (default: --threads)",
           "deterministic=on|off one numeric path for every batch size; prompts take longer"
-              + " (default: off)");
+              + " (default: off)",
+          "speculate=lookup|off draft tokens that followed the same ones before, and check them in one"
+              + " pass: the same greedy output, sooner where text repeats (default: off)");
 
   /**
    * Reads a request.
@@ -47,6 +51,7 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
     Optional<String> threads = Optional.ofNullable(left.remove("threads"));
     Optional<String> kv = Optional.ofNullable(left.remove("kv"));
     Optional<String> deterministic = Optional.ofNullable(left.remove("deterministic"));
+    Optional<String> speculate = Optional.ofNullable(left.remove("speculate"));
     if (!left.isEmpty()) {
       throw new EngineException(
           Kind.UNSUPPORTED,
@@ -65,7 +70,8 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
         threads.isPresent() ? number(threads.get()) : threads(request.threads()),
         context(request.context()),
         kv(kv.orElse(request.kv())),
-        onOff("deterministic", deterministic.orElse("off")));
+        onOff("deterministic", deterministic.orElse("off")),
+        lookup(speculate.orElse("off")));
   }
 
   /** The tier where no option names one. */
@@ -117,6 +123,14 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
       case "on" -> true;
       case "off" -> false;
       default -> throw bad("%s must be on or off, not '%s'".formatted(name, text));
+    };
+  }
+
+  private static boolean lookup(String label) throws EngineException {
+    return switch (label) {
+      case "lookup" -> true;
+      case "off" -> false;
+      default -> throw bad("speculate must be lookup or off, not '%s'".formatted(label));
     };
   }
 

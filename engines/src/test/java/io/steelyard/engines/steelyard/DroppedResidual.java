@@ -63,6 +63,11 @@ final class DroppedResidual implements Kernels {
   }
 
   @Override
+  public int fewTokens() {
+    return right.fewTokens();
+  }
+
+  @Override
   public long scratchBytes() {
     return right.scratchBytes();
   }

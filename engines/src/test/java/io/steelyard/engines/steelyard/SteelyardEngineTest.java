@@ -37,6 +37,11 @@ class SteelyardEngineTest {
   private static final int VOCABULARY = 320;
   private static final int[] PROMPT = {45, 224, 313, 143, 298, 288, 20, 307};
 
+  /** Tokens after which the model repeats some that it has generated. */
+  private static final int[] REPEATING = {45, 224, 313, 143, 298, 288, 20, 307};
+
+  private static final int TOKENS = 92;
+
   @TempDir Path directory;
   private final SteelyardEngine engine = new SteelyardEngine(Map.of());
   private String model = "";
@@ -212,6 +217,62 @@ class SteelyardEngineTest {
         .decode(
             new DecodeRequest(PROMPT, 20, sampling, false, false, List.of()), TokenListener.NONE)
         .ids();
+  }
+
+  @Test
+  void speculationGivesTheSameTokensAndMarginsInFewerPasses() throws EngineException {
+    for (String tier : List.of("reference", "vector")) {
+      load(Map.of("tier", tier));
+      DecodeReport plain = decode(List.of());
+      assertThat(passes(plain)).isEqualTo(TOKENS);
+
+      load(Map.of("tier", tier, "speculate", "lookup"));
+      DecodeReport drafted = decode(List.of());
+
+      assertThat(drafted.ids()).isEqualTo(plain.ids());
+      assertThat(drafted.margins()).isEqualTo(plain.margins());
+      assertThat(drafted.nanos()).isSorted();
+      assertThat(passes(drafted)).isLessThan(TOKENS);
+      assertThat(decode(List.of()).ids()).as("the next call").isEqualTo(plain.ids());
+    }
+  }
+
+  @Test
+  void speculationStopsAtEveryStopTokenWhereItWouldStopWithoutDrafts() throws EngineException {
+    load(Map.of());
+    int[] ids = decode(List.of()).ids();
+    List<int[]> expected = new ArrayList<>();
+    for (int id : ids) {
+      expected.add(decode(List.of(id)).ids());
+    }
+    load(Map.of("speculate", "lookup"));
+    for (int i = 0; i < ids.length; i++) {
+      assertThat(decode(List.of(ids[i])).ids()).isEqualTo(expected.get(i));
+    }
+  }
+
+  private DecodeReport decode(List<Integer> stop) throws EngineException {
+    return engine.decode(
+        new DecodeRequest(REPEATING, TOKENS, DecodeRequest.Sampling.GREEDY, true, false, stop),
+        TokenListener.NONE);
+  }
+
+  private static long passes(DecodeReport report) {
+    return Arrays.stream(report.nanos()).distinct().count();
+  }
+
+  @Test
+  void speculationIsShownAndIsForGreedyDecodingAlone() throws EngineException {
+    load(Map.of("speculate", "lookup"));
+    assertThat(engine.hello().backend()).matches("vector \\d+-bit, prompt lookup");
+    assertRefused(Kind.UNSUPPORTED, "speculate=lookup is for greedy decoding", () -> sampled(1));
+    load(Map.of("speculate", "off"));
+    assertThat(engine.hello().backend()).matches("vector \\d+-bit");
+    assertThat(sampled(1)).hasSize(20);
+    assertRefused(
+        Kind.BAD_REQUEST,
+        "speculate must be lookup or off, not 'draft'",
+        () -> load(Map.of("speculate", "draft")));
   }
 
   @Test

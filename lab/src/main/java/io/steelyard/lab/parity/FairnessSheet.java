@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -19,12 +20,18 @@ import java.util.function.Function;
 public final class FairnessSheet {
   /** A line of the sheet: the option that names a difference, and where its value comes from. */
   private record Line(
-      String name, String option, boolean ownAffair, Function<EngineParity, String> value) {}
+      String name,
+      String option,
+      boolean ownAffair,
+      BiFunction<Study, EngineParity, String> value) {}
+
+  /** The option by which an engine is told to draft tokens; one that lacks it refuses to load. */
+  private static final String SPECULATE = "speculate";
 
   private static final List<Line> LINES =
       List.of(
-          new Line("weights", "", false, EngineParity::modelSha256),
-          new Line("token ids", "", false, EngineParity::tokenChecksum),
+          new Line("weights", "", false, (study, engine) -> engine.modelSha256()),
+          new Line("token ids", "", false, (study, engine) -> engine.tokenChecksum()),
           new Line("weight precision", "weights", false, of(Settings::weights)),
           new Line("KV precision", "kv", false, of(Settings::kv)),
           new Line("activation precision", "", true, of(Settings::activations)),
@@ -33,7 +40,8 @@ public final class FairnessSheet {
           new Line("tokens a pass", "", true, of(s -> Integer.toString(s.batch()))),
           new Line("context", "context", false, of(s -> Integer.toString(s.context()))),
           new Line("flash attention", "flash", false, of(s -> s.flashAttention() ? "on" : "off")),
-          new Line("output length", "", false, p -> "forced, verified"));
+          new Line("speculation", SPECULATE, false, FairnessSheet::speculation),
+          new Line("output length", "", false, (study, engine) -> "forced, verified"));
 
   private FairnessSheet() {}
 
@@ -47,7 +55,7 @@ public final class FairnessSheet {
     List<FairnessLine> sheet = new ArrayList<>();
     for (Line line : LINES) {
       Map<String, String> values = new LinkedHashMap<>();
-      engines.forEach(engine -> values.put(engine.label(), line.value.apply(engine)));
+      engines.forEach(engine -> values.put(engine.label(), line.value.apply(study, engine)));
       sheet.add(new FairnessLine(line.name, values, state(study, line, values)));
     }
     return sheet;
@@ -81,7 +89,11 @@ public final class FairnessSheet {
     return named ? "by design" : "different";
   }
 
-  private static Function<EngineParity, String> of(Function<Settings, String> setting) {
-    return engine -> setting.apply(engine.settings());
+  private static String speculation(Study study, EngineParity engine) {
+    return study.engines().get(engine.label()).options().getOrDefault(SPECULATE, "off");
+  }
+
+  private static BiFunction<Study, EngineParity, String> of(Function<Settings, String> setting) {
+    return (study, engine) -> setting.apply(engine.settings());
   }
 }

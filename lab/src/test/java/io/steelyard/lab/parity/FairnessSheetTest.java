@@ -39,6 +39,7 @@ class FairnessSheetTest {
             "tokens a pass",
             "context",
             "flash attention",
+            "speculation",
             "output length");
   }
 
@@ -77,6 +78,17 @@ class FairnessSheetTest {
     List<FairnessLine> sheet = sheet(study, settings("F32", "f16", 2), settings("F32", "f16", 1));
 
     assertThat(line(sheet, "threads").state()).isEqualTo("by design");
+    assertThat(FairnessSheet.unexplained(study, sheet, "other", "base")).isEmpty();
+  }
+
+  @Test
+  void speculationIsShownWhereAnEngineWasToldTo() {
+    Study study = TestData.with(STUDY, Map.of("other", Map.of("speculate", "lookup")));
+    List<FairnessLine> sheet = FairnessSheet.of(study, List.of(parity("base"), parity("other")));
+
+    assertThat(line(sheet, "speculation").values())
+        .containsExactly(Map.entry("base", "off"), Map.entry("other", "lookup"));
+    assertThat(line(sheet, "speculation").state()).isEqualTo("by design");
     assertThat(FairnessSheet.unexplained(study, sheet, "other", "base")).isEmpty();
   }
 

@@ -1,0 +1,2 @@
+/** Several tokens a pass: drafts of what may come next, and their verification. */
+package io.steelyard.models.speculation;
