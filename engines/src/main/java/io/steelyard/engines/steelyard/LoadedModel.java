@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 
@@ -26,31 +27,39 @@ final class LoadedModel implements AutoCloseable {
   private final Model model;
   private final Session session;
   private final SteelyardOptions options;
-
+  private final Optional<Profiler> profiler;
   private final CachedPrefix prefix = new CachedPrefix();
 
-  private LoadedModel(Kernels kernels, Model model, Session session, SteelyardOptions options) {
+  private LoadedModel(
+      Kernels kernels,
+      Model model,
+      Session session,
+      SteelyardOptions options,
+      Optional<Profiler> profiler) {
     this.kernels = kernels;
     this.model = model;
     this.session = session;
     this.options = options;
+    this.profiler = profiler;
   }
 
   static LoadedModel load(Path path, SteelyardOptions options, UnaryOperator<Kernels> arithmetic)
       throws EngineException {
-    Kernels kernels;
+    Kernels plain;
     try {
-      kernels =
+      plain =
           arithmetic.apply(Kernels.of(options.tier(), options.threads(), options.deterministic()));
     } catch (UnsupportedOperationException e) {
       throw new EngineException(Kind.UNSUPPORTED, "steelyard: " + e.getMessage(), e);
     }
+    Optional<Profiler> profiler = options.profile().map(folder -> new Profiler(folder, plain));
+    Kernels kernels = profiler.<Kernels>map(Profiler::kernels).orElse(plain);
     try {
       Model model = Model.load(path, kernels);
       try {
         checkMemory(model.config(), options);
         Session session = model.newSession(options.context(), options.kv());
-        return new LoadedModel(kernels, model, session, options);
+        return new LoadedModel(kernels, model, session, options, profiler);
       } catch (OutOfMemoryError e) {
         model.close();
         throw tooLarge(model.config(), options, e);
@@ -101,14 +110,33 @@ final class LoadedModel implements AutoCloseable {
     return kernels;
   }
 
+  /** Begins anew to measure the operators, if they are measured. */
+  void beginProfile() throws EngineException {
+    if (profiler.isPresent()) {
+      profiler.get().begin();
+    }
+  }
+
   /** Forgets every cached token. */
   void reset() {
     prefix.clear();
     session.truncate(0);
   }
 
-  /** Makes the cache hold exactly the first {@code length} ids. */
+  /**
+   * Makes the cache hold exactly the first {@code length} ids; no part of what is timed or
+   * profiled.
+   */
   void prepare(int[] ids, int length) {
+    profiler.ifPresent(p -> p.kernels().measure(false));
+    try {
+      fill(ids, length);
+    } finally {
+      profiler.ifPresent(p -> p.kernels().measure(true));
+    }
+  }
+
+  private void fill(int[] ids, int length) {
     int kept = prefix.reusable(ids, length, session.batch());
     prefix.clear();
     session.truncate(kept);
@@ -148,5 +176,7 @@ final class LoadedModel implements AutoCloseable {
     session.close();
     model.close();
     kernels.close();
+    // Last, since it may fail: then nothing else is left open.
+    profiler.ifPresent(Profiler::close);
   }
 }

@@ -7,6 +7,8 @@ import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.LoadRequest;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,8 +22,15 @@ import java.util.TreeMap;
  * @param context positions that the KV cache holds, at least 1
  * @param kv type of the KV cache: {@link DataType#F16} or {@link DataType#F32}
  * @param deterministic whether a prompt takes the numeric path of decoding
+ * @param profile the folder that a {@link Profiler} writes into, if one is to run
  */
-record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolean deterministic) {
+record SteelyardOptions(
+    Tier tier,
+    int threads,
+    int context,
+    DataType kv,
+    boolean deterministic,
+    Optional<Path> profile) {
   /** Forces a tier where no option names one. */
   static final String TIER_VARIABLE = "STEELYARD_TIER";
 
@@ -32,7 +41,9 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
           "kv=f16|f32 type of the KV cache (default: the study's, f16)",
           "threads=N compute threads (default: --threads)",
           "deterministic=on|off one numeric path for every batch size; prompts take longer"
-              + " (default: off)");
+              + " (default: off)",
+          Profiler.OPTION
+              + "=DIR times every operator, slows it down and says in DIR where the time went");
 
   /**
    * Reads a request.
@@ -47,6 +58,7 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
     Optional<String> threads = Optional.ofNullable(left.remove("threads"));
     Optional<String> kv = Optional.ofNullable(left.remove("kv"));
     Optional<String> deterministic = Optional.ofNullable(left.remove("deterministic"));
+    Optional<String> profile = Optional.ofNullable(left.remove(Profiler.OPTION));
     if (!left.isEmpty()) {
       throw new EngineException(
           Kind.UNSUPPORTED,
@@ -65,7 +77,8 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
         threads.isPresent() ? number(threads.get()) : threads(request.threads()),
         context(request.context()),
         kv(kv.orElse(request.kv())),
-        onOff("deterministic", deterministic.orElse("off")));
+        onOff("deterministic", deterministic.orElse("off")),
+        profile.isPresent() ? Optional.of(folder(profile.get())) : Optional.empty());
   }
 
   /** The tier where no option names one. */
@@ -110,6 +123,20 @@ record SteelyardOptions(Tier tier, int threads, int context, DataType kv, boolea
       case "f32" -> DataType.F32;
       default -> throw bad("kv must be f16 or f32, not '%s'".formatted(label));
     };
+  }
+
+  private static Path folder(String text) throws EngineException {
+    if (text.isBlank()) {
+      throw bad(Profiler.OPTION + " is empty: name a folder");
+    }
+    try {
+      return Path.of(text);
+    } catch (InvalidPathException e) {
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: " + Profiler.OPTION + " names no folder: " + e.getMessage(),
+          e);
+    }
   }
 
   private static boolean onOff(String name, String text) throws EngineException {
