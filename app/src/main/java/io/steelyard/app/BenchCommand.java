@@ -33,11 +33,18 @@ import picocli.CommandLine.Spec;
       "  ./steelyard bench prefill",
       "  ./steelyard bench decode --depth 4096 -e llamacpp -e llamacpp:flash=off -o json",
       "  ./steelyard bench forward --batch 4 --prompt 128 --quick",
-      "  ./steelyard bench load -e steelyard --quick"
+      "  ./steelyard bench load -e steelyard --quick",
+      "  ./steelyard bench decode --profile"
     })
 final class BenchCommand implements Callable<Integer> {
   private static final List<String> KINDS =
       List.of("prefill", "decode", "forward", "load", "coldstart", "memory");
+
+  private static final List<String> PROFILED = List.of("prefill", "decode", "forward");
+
+  /** Options that say how much is measured and how it is printed. */
+  private static final List<String> OF_STUDIES =
+      List.of("--budget", "--forks", "--trials", "--quick", "--seed", "--output", "--json");
 
   @Spec CommandSpec spec;
 
@@ -67,6 +74,13 @@ final class BenchCommand implements Callable<Integer> {
   @Option(names = "--json", description = "print summary.json, as 'compare --json' does")
   boolean json;
 
+  @Option(
+      names = "--profile",
+      description =
+          "instead of measuring, show where prefill, decode or forward of the engine steelyard spends"
+              + " its time: a table by operator, a flight recording and a flame graph")
+  boolean profile;
+
   @Override
   public Integer call() throws Exception {
     if (what == null || !KINDS.contains(what)) {
@@ -78,13 +92,33 @@ final class BenchCommand implements Callable<Integer> {
     }
     StudyOptions.between("--batch", batch, 1, 4096);
     List<String> specs = options.engines.isEmpty() ? List.of("steelyard") : options.engines;
+    if (profile) {
+      checkProfile(specs);
+    }
     Console console = new Console();
     specs = Engines.prepare(specs, console);
     ResolvedModel model = Models.resolve(options.model, console);
     Study study =
         options.study(
             CommandText.of(spec), model, specs, null, List.of(what), batch, 0.02, List.of());
+    if (profile) {
+      new ProfileRun(console, study).run(options.runs);
+      return ExitCode.FINE;
+    }
     return new StudyConsole(console, json, this::print).begin(options.runs, "bench-" + what, study);
+  }
+
+  private void checkProfile(List<String> specs) {
+    if (!PROFILED.contains(what)) {
+      throw new UsageException(
+          "bench %s has no --profile: %s have one".formatted(what, String.join(", ", PROFILED)));
+    }
+    for (String option : OF_STUDIES) {
+      if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw new UsageException("--profile makes no study: leave out " + option);
+      }
+    }
+    ProfileRun.check(specs);
   }
 
   private void print(Console console, RunDirectory directory, StudyRun.Outcome outcome) {

@@ -1,11 +1,8 @@
 package io.steelyard.kernels;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 
 /**
  * How fast a tier multiplies a matrix of random weights.
@@ -25,14 +22,8 @@ public record MatmulSpeed(long[] nanos, long products, long bytes) {
   public static MatmulSpeed measure(
       Kernels kernels, DataType type, int rows, int columns, int tokens, int millis) {
     try (Arena arena = Arena.ofShared()) {
-      Matrix matrix = kernels.prepare(List.of(random(arena, type, rows, columns)));
-      Rows x = Rows.allocate(arena, tokens, columns);
-      SplittableRandom random = new SplittableRandom(1);
-      for (int token = 0; token < tokens; token++) {
-        for (int i = 0; i < columns; i++) {
-          x.set(token, i, (float) random.nextDouble(-1, 1));
-        }
-      }
+      Matrix matrix = kernels.prepare(List.of(RandomOperands.tensor(arena, type, rows, columns)));
+      Rows x = RandomOperands.rows(arena, tokens, columns);
       Rows y = Rows.allocate(arena, tokens, rows);
       kernels.matmul(matrix, x, y, tokens);
       long[] nanos = new long[LEAST_CALLS];
@@ -49,16 +40,5 @@ public record MatmulSpeed(long[] nanos, long products, long bytes) {
       return new MatmulSpeed(
           Arrays.copyOf(nanos, calls), (long) rows * columns * tokens, type.bytes(columns) * rows);
     }
-  }
-
-  /** Random bytes, with scales that keep values finite. */
-  private static Tensor random(Arena arena, DataType type, int rows, int columns) {
-    MemorySegment data = arena.allocate(type.bytes(columns) * rows, Rows.ALIGNMENT);
-    SplittableRandom random = new SplittableRandom(2);
-    for (long at = 0; at + 8 <= data.byteSize(); at += 8) {
-      // No exponent of all ones in any 16 bits: nothing infinite, whatever they are read as.
-      data.set(ValueLayout.JAVA_LONG, at, random.nextLong() & 0xBBFF_BBFF_BBFF_BBFFL);
-    }
-    return new Tensor("random", type, columns, rows, data);
   }
 }

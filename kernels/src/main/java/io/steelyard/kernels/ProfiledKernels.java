@@ -3,6 +3,7 @@ package io.steelyard.kernels;
 import java.lang.foreign.Arena;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -54,16 +55,26 @@ public final class ProfiledKernels implements Kernels {
       String operator, String kernel, long calls, long nanos, long bytes, long products) {}
 
   private static final class Tally {
+    private final String kernel;
     private long calls;
     private long nanos;
     private long bytes;
     private long products;
+
+    private Tally(String kernel) {
+      this.kernel = kernel;
+    }
   }
 
-  private record Key(String operator, String kernel) {}
+  /** What is summed up together; made in every call, so it is cheap to make. */
+  private record Key(String operator, Object of, int tokens) {}
+
+  private record Weights(String name, long bytes) {}
 
   private final Kernels kernels;
   private final Map<Key, Tally> tallies = new HashMap<>();
+  private final IdentityHashMap<Matrix, Weights> matrices = new IdentityHashMap<>();
+  private boolean measuring = true;
 
   /** Wraps operators, which are closed with these. */
   public ProfiledKernels(Kernels kernels) {
@@ -76,8 +87,8 @@ public final class ProfiledKernels implements Kernels {
         .map(
             entry -> {
               Tally t = entry.getValue();
-              Key key = entry.getKey();
-              return new Line(key.operator(), key.kernel(), t.calls, t.nanos, t.bytes, t.products);
+              return new Line(
+                  entry.getKey().operator(), t.kernel, t.calls, t.nanos, t.bytes, t.products);
             })
         .sorted(Comparator.comparingLong(Line::nanos).reversed())
         .toList();
@@ -88,8 +99,21 @@ public final class ProfiledKernels implements Kernels {
     tallies.clear();
   }
 
+  /** Whether what runs from now on counts; at first it does. */
+  public void measure(boolean on) {
+    measuring = on;
+  }
+
+  /**
+   * @param of types and sizes
+   */
   private void timed(
-      String operator, String kernel, long bytes, long products, Runnable operation) {
+      String operator, Object of, int tokens, long bytes, long products, Runnable operation) {
+    if (!measuring) {
+      operation.run();
+      return;
+    }
+    Tally tally = tally(operator, of, tokens);
     OperatorEvent event = new OperatorEvent();
     event.begin();
     long start = System.nanoTime();
@@ -97,19 +121,33 @@ public final class ProfiledKernels implements Kernels {
     long nanos = System.nanoTime() - start;
     if (event.shouldCommit()) {
       event.operator = operator;
-      event.kernel = kernel;
+      event.kernel = tally.kernel;
       event.bytes = bytes;
       event.commit();
     }
-    Tally tally = tallies.computeIfAbsent(new Key(operator, kernel), _ -> new Tally());
     tally.calls++;
     tally.nanos += nanos;
     tally.bytes += bytes;
     tally.products += products;
   }
 
-  private static String tokens(int tokens) {
-    return tokens == 1 ? "1 token" : tokens + " tokens";
+  private Tally tally(String operator, Object of, int tokens) {
+    Key key = new Key(operator, of, tokens);
+    Tally tally = tallies.get(key);
+    if (tally == null) {
+      tally = new Tally(of + (tokens == 1 ? ", 1 token" : ", " + tokens + " tokens"));
+      tallies.put(key, tally);
+    }
+    return tally;
+  }
+
+  private Weights weights(Matrix matrix) {
+    return matrices.computeIfAbsent(
+        matrix,
+        _ ->
+            new Weights(
+                "%s %d×%d".formatted(types(matrix), matrix.rows(), matrix.columns()),
+                matrix.parts().stream().mapToLong(part -> part.data().byteSize()).sum()));
   }
 
   private static String types(Matrix matrix) {
@@ -158,7 +196,8 @@ public final class ProfiledKernels implements Kernels {
   public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
     timed(
         "embed",
-        types(table) + ", " + tokens(tokens),
+        types(table),
+        tokens,
         tokens * table.parts().getFirst().rowBytes(),
         0,
         () -> kernels.embed(table, ids, from, tokens, out));
@@ -166,30 +205,27 @@ public final class ProfiledKernels implements Kernels {
 
   @Override
   public void matmul(Matrix weights, Rows x, Rows y, int tokens) {
-    long bytes = weights.parts().stream().mapToLong(part -> part.data().byteSize()).sum();
+    Weights of = weights(weights);
     timed(
         "matmul",
-        "%s %d×%d, %s".formatted(types(weights), weights.rows(), weights.columns(), tokens(tokens)),
-        bytes,
+        of.name(),
+        tokens,
+        of.bytes(),
         (long) weights.rows() * weights.columns() * tokens,
         () -> kernels.matmul(weights, x, y, tokens));
   }
 
   @Override
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
-    timed(
-        "rmsNorm",
-        x.width() + ", " + tokens(tokens),
-        0,
-        0,
-        () -> kernels.rmsNorm(x, weight, epsilon, y, tokens));
+    timed("rmsNorm", x.width(), tokens, 0, 0, () -> kernels.rmsNorm(x, weight, epsilon, y, tokens));
   }
 
   @Override
   public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
     timed(
         "rope",
-        x.width() + ", " + tokens(tokens),
+        x.width(),
+        tokens,
         0,
         0,
         () -> kernels.rope(rope, angles, x, headDimension, tokens));
@@ -204,7 +240,8 @@ public final class ProfiledKernels implements Kernels {
   public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
     timed(
         "store",
-        cache.shape().type() + ", " + tokens(tokens),
+        cache.shape().type(),
+        tokens,
         0,
         0,
         () -> kernels.store(cache, keys, values, position, tokens));
@@ -217,7 +254,8 @@ public final class ProfiledKernels implements Kernels {
     long width = cache.shape().width();
     timed(
         "attention",
-        cache.shape().type() + ", " + tokens(tokens),
+        cache.shape().type(),
+        tokens,
         2 * width * (position + tokens) * cache.shape().type().blockBytes(),
         2 * seen * queries.width(),
         () -> kernels.attention(queries, cache, position, scale, out, tokens));
@@ -225,17 +263,12 @@ public final class ProfiledKernels implements Kernels {
 
   @Override
   public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
-    timed(
-        "siluGate",
-        gate.width() + ", " + tokens(tokens),
-        0,
-        0,
-        () -> kernels.siluGate(gate, up, out, tokens));
+    timed("siluGate", gate.width(), tokens, 0, 0, () -> kernels.siluGate(gate, up, out, tokens));
   }
 
   @Override
   public void add(Rows x, Rows delta, int tokens) {
-    timed("add", x.width() + ", " + tokens(tokens), 0, 0, () -> kernels.add(x, delta, tokens));
+    timed("add", x.width(), tokens, 0, 0, () -> kernels.add(x, delta, tokens));
   }
 
   @Override

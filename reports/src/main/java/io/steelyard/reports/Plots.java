@@ -49,7 +49,7 @@ public final class Plots {
    * Verdana has the widths of DejaVu Sans, which most servers measure with. Without quotes: they
    * would end the attribute.
    */
-  private static final String SVG_FONTS = "DejaVu Sans, Verdana, sans-serif";
+  static final String SVG_FONTS = "DejaVu Sans, Verdana, sans-serif";
 
   private static final int PNG_SCALE = 2;
 

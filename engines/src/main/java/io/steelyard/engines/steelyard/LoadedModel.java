@@ -29,32 +29,40 @@ final class LoadedModel implements AutoCloseable {
   private final Session session;
   private final SteelyardOptions options;
   private final Optional<Speculation> speculation;
-
+  private final Optional<Profiler> profiler;
   private final CachedPrefix prefix = new CachedPrefix();
 
-  private LoadedModel(Kernels kernels, Model model, Session session, SteelyardOptions options) {
+  private LoadedModel(
+      Kernels kernels,
+      Model model,
+      Session session,
+      SteelyardOptions options,
+      Optional<Profiler> profiler) {
     this.kernels = kernels;
     this.model = model;
     this.session = session;
     this.options = options;
     speculation = options.lookup() ? Optional.of(new Speculation(session)) : Optional.empty();
+    this.profiler = profiler;
   }
 
   static LoadedModel load(Path path, SteelyardOptions options, UnaryOperator<Kernels> arithmetic)
       throws EngineException {
-    Kernels kernels;
+    Kernels plain;
     try {
-      kernels =
+      plain =
           arithmetic.apply(Kernels.of(options.tier(), options.threads(), options.deterministic()));
     } catch (UnsupportedOperationException e) {
       throw new EngineException(Kind.UNSUPPORTED, "steelyard: " + e.getMessage(), e);
     }
+    Optional<Profiler> profiler = options.profile().map(folder -> new Profiler(folder, plain));
+    Kernels kernels = profiler.<Kernels>map(Profiler::kernels).orElse(plain);
     try {
       Model model = Model.load(path, kernels);
       try {
         checkMemory(model.config(), options);
         Session session = model.newSession(options.context(), options.kv());
-        return new LoadedModel(kernels, model, session, options);
+        return new LoadedModel(kernels, model, session, options, profiler);
       } catch (OutOfMemoryError e) {
         model.close();
         throw tooLarge(model.config(), options, e);
@@ -111,14 +119,33 @@ final class LoadedModel implements AutoCloseable {
     return kernels.description() + (options.lookup() ? ", prompt lookup" : "");
   }
 
+  /** Begins anew to measure the operators, if they are measured. */
+  void beginProfile() throws EngineException {
+    if (profiler.isPresent()) {
+      profiler.get().begin();
+    }
+  }
+
   /** Forgets every cached token. */
   void reset() {
     prefix.clear();
     session.truncate(0);
   }
 
-  /** Makes the cache hold exactly the first {@code length} ids. */
+  /**
+   * Makes the cache hold exactly the first {@code length} ids; no part of what is timed or
+   * profiled.
+   */
   void prepare(int[] ids, int length) {
+    profiler.ifPresent(p -> p.kernels().measure(false));
+    try {
+      fill(ids, length);
+    } finally {
+      profiler.ifPresent(p -> p.kernels().measure(true));
+    }
+  }
+
+  private void fill(int[] ids, int length) {
     int kept = prefix.reusable(ids, length, session.batch());
     prefix.clear();
     session.truncate(kept);
@@ -158,5 +185,7 @@ final class LoadedModel implements AutoCloseable {
     session.close();
     model.close();
     kernels.close();
+    // Last, since it may fail: then nothing else is left open.
+    profiler.ifPresent(Profiler::close);
   }
 }

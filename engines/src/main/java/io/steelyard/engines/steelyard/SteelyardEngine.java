@@ -82,6 +82,7 @@ public final class SteelyardEngine implements Engine {
     LoadedModel model = LoadedModel.load(Path.of(request.model()), options, arithmetic);
     long nanos = System.nanoTime() - start;
     loaded = Optional.of(model);
+    model.beginProfile();
     return new LoadReport(Map.of("load", nanos), model.bytes(), List.of(), model.settings());
   }
 
@@ -183,13 +184,16 @@ public final class SteelyardEngine implements Engine {
 
   @Override
   public void reset() throws EngineException {
-    loaded().reset();
+    LoadedModel model = loaded();
+    model.reset();
+    model.beginProfile();
   }
 
   @Override
   public void close() {
-    loaded.ifPresent(LoadedModel::close);
+    Optional<LoadedModel> last = loaded;
     loaded = Optional.empty();
+    last.ifPresent(LoadedModel::close);
   }
 
   private LoadedModel loaded() throws EngineException {

@@ -7,6 +7,8 @@ import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.LoadRequest;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,9 +23,16 @@ import java.util.TreeMap;
  * @param kv type of the KV cache: {@link DataType#F16} or {@link DataType#F32}
  * @param deterministic whether a prompt takes the numeric path of decoding
  * @param lookup whether greedy decoding drafts by prompt lookup
+ * @param profile the folder that a {@link Profiler} writes into, if one is to run
  */
 record SteelyardOptions(
-    Tier tier, int threads, int context, DataType kv, boolean deterministic, boolean lookup) {
+    Tier tier,
+    int threads,
+    int context,
+    DataType kv,
+    boolean deterministic,
+    boolean lookup,
+    Optional<Path> profile) {
   /** Forces a tier where no option names one. */
   static final String TIER_VARIABLE = "STEELYARD_TIER";
 
@@ -36,7 +45,9 @@ record SteelyardOptions(
           "deterministic=on|off one numeric path for every batch size; prompts take longer"
               + " (default: off)",
           "speculate=lookup|off draft tokens that followed the same ones before, and check them in one"
-              + " pass: the same greedy output, sooner where text repeats (default: off)");
+              + " pass: the same greedy output, sooner where text repeats (default: off)",
+          Profiler.OPTION
+              + "=DIR times every operator, slows it down and says in DIR where the time went");
 
   /**
    * Reads a request.
@@ -52,6 +63,7 @@ record SteelyardOptions(
     Optional<String> kv = Optional.ofNullable(left.remove("kv"));
     Optional<String> deterministic = Optional.ofNullable(left.remove("deterministic"));
     Optional<String> speculate = Optional.ofNullable(left.remove("speculate"));
+    Optional<String> profile = Optional.ofNullable(left.remove(Profiler.OPTION));
     if (!left.isEmpty()) {
       throw new EngineException(
           Kind.UNSUPPORTED,
@@ -71,7 +83,8 @@ record SteelyardOptions(
         context(request.context()),
         kv(kv.orElse(request.kv())),
         onOff("deterministic", deterministic.orElse("off")),
-        lookup(speculate.orElse("off")));
+        lookup(speculate.orElse("off")),
+        profile.isPresent() ? Optional.of(folder(profile.get())) : Optional.empty());
   }
 
   /** The tier where no option names one. */
@@ -116,6 +129,20 @@ record SteelyardOptions(
       case "f32" -> DataType.F32;
       default -> throw bad("kv must be f16 or f32, not '%s'".formatted(label));
     };
+  }
+
+  private static Path folder(String text) throws EngineException {
+    if (text.isBlank()) {
+      throw bad(Profiler.OPTION + " is empty: name a folder");
+    }
+    try {
+      return Path.of(text);
+    } catch (InvalidPathException e) {
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: " + Profiler.OPTION + " names no folder: " + e.getMessage(),
+          e);
+    }
   }
 
   private static boolean onOff(String name, String text) throws EngineException {

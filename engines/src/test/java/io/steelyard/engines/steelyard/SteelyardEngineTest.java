@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.ProfileFile;
+import io.steelyard.kernels.ProfiledKernels;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineException;
@@ -27,6 +29,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
+import jdk.jfr.consumer.RecordingFile;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -143,6 +146,38 @@ class SteelyardEngineTest {
     List<float[]> rows = new ArrayList<>();
     engine.logits(PROMPT, row -> rows.add(row.toArray(ValueLayout.JAVA_FLOAT)));
     return rows;
+  }
+
+  @Test
+  void aProfileHoldsTheTimedCallsSinceTheLastReset() throws EngineException, IOException {
+    Path folder = directory.resolve("made/profile");
+    load(Map.of("profile", folder.toString()));
+    assertThat(engine.hello().backend()).endsWith("profiled");
+    engine.prefill(new PrefillRequest(PROMPT, 0));
+    engine.reset();
+    engine.prefill(new PrefillRequest(PROMPT, 3));
+    engine.prefill(new PrefillRequest(PROMPT, 3));
+    engine.close();
+
+    List<ProfiledKernels.Line> lines = ProfileFile.read(folder.resolve("operators.tsv"));
+    assertThat(lines)
+        .as("no warm-up of 8 tokens, no depth of 3")
+        .allMatch(line -> line.kernel().endsWith(" 5 tokens") || line.kernel().endsWith(" 1 token"))
+        .filteredOn(line -> line.operator().equals("embed"))
+        .singleElement()
+        .matches(line -> line.calls() == 2);
+    long recorded =
+        RecordingFile.readAllEvents(folder.resolve("recording.jfr")).stream()
+            .filter(e -> e.getEventType().getName().equals(ProfiledKernels.OperatorEvent.NAME))
+            .count();
+    assertThat(recorded).isEqualTo(lines.stream().mapToLong(ProfiledKernels.Line::calls).sum());
+  }
+
+  @Test
+  void aProfileThatCannotBeWrittenIsRefusedWithItsFolder() throws IOException {
+    Path file = Files.createFile(directory.resolve("file"));
+    assertRefused(Kind.FAILED, file.toString(), () -> load(Map.of("profile", file.toString())));
+    assertRefused(Kind.BAD_REQUEST, "profile is empty", () -> load(Map.of("profile", " ")));
   }
 
   @Test

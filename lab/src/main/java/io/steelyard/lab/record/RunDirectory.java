@@ -43,6 +43,24 @@ public final class RunDirectory implements AutoCloseable {
    * @throws RunException if it can't be written
    */
   public static RunDirectory create(Path parent, String title, Study study) {
+    Path path = newFolder(parent, title);
+    try {
+      Files.createDirectory(path.resolve("stderr"));
+      RunDirectory directory = lock(path);
+      directory.write("plan.json", Json.pretty(study));
+      return directory;
+    } catch (IOException e) {
+      throw RunException.unmakeable(parent, e);
+    }
+  }
+
+  /**
+   * Makes an empty folder, named by the time and a title.
+   *
+   * @param parent usually {@code runs}
+   * @throws RunException if it can't be made
+   */
+  public static Path newFolder(Path parent, String title) {
     String name =
         STAMP.format(LocalDateTime.now(ZoneId.systemDefault()))
             + "-"
@@ -53,10 +71,7 @@ public final class RunDirectory implements AutoCloseable {
       for (int n = 2; !createdNew(path); n++) {
         path = parent.resolve(name + "-" + n);
       }
-      Files.createDirectory(path.resolve("stderr"));
-      RunDirectory directory = lock(path);
-      directory.write("plan.json", Json.pretty(study));
-      return directory;
+      return path;
     } catch (IOException e) {
       throw RunException.unmakeable(parent, e);
     }

@@ -29,6 +29,11 @@ public record Timeouts(Duration hello, Duration load, Duration call, Duration cl
     return new Timeouts(hello, load, duration, close);
   }
 
+  /** The same but for the time that closing may take. */
+  public Timeouts withClose(Duration duration) {
+    return new Timeouts(hello, load, call, duration);
+  }
+
   Duration of(String call) {
     return switch (call) {
       case "hello" -> hello;

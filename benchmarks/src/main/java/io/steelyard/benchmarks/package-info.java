@@ -1,0 +1,2 @@
+/** Single kernels under JMH. */
+package io.steelyard.benchmarks;

@@ -1,0 +1,37 @@
+package io.steelyard.kernels;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+
+/** Operands to measure operators with: always the same random numbers. */
+public final class RandomOperands {
+  private static final long WEIGHTS_SEED = 2;
+  private static final long ACTIVATIONS_SEED = 1;
+
+  private RandomOperands() {}
+
+  /** Weights of random bytes, with scales that keep values finite. */
+  public static Tensor tensor(Arena arena, DataType type, int rows, int columns) {
+    MemorySegment data = arena.allocate(type.bytes(columns) * rows, Rows.ALIGNMENT);
+    SplittableRandom random = new SplittableRandom(WEIGHTS_SEED);
+    for (long at = 0; at + 8 <= data.byteSize(); at += 8) {
+      // No exponent of all ones in any 16 bits: nothing infinite, whatever they are read as.
+      data.set(ValueLayout.JAVA_LONG, at, random.nextLong() & 0xBBFF_BBFF_BBFF_BBFFL);
+    }
+    return new Tensor("random", type, columns, rows, data);
+  }
+
+  /** Activations between −1 and 1. */
+  public static Rows rows(Arena arena, int rows, int width) {
+    Rows x = Rows.allocate(arena, rows, width);
+    SplittableRandom random = new SplittableRandom(ACTIVATIONS_SEED);
+    for (int row = 0; row < rows; row++) {
+      for (int i = 0; i < width; i++) {
+        x.set(row, i, (float) random.nextDouble(-1, 1));
+      }
+    }
+    return x;
+  }
+}
