@@ -45,6 +45,7 @@ import picocli.CommandLine.ScopeType;
       CompareCommand.class,
       BenchCommand.class,
       ParityCommand.class,
+      CalibrateCommand.class,
       GenerateCommand.class,
       ModelCommand.class,
       EnginesCommand.class,

@@ -169,8 +169,7 @@ final class MatmulCommand implements Callable<Integer> {
     double median = nanos[nanos.length / 2];
     double rate = of.products() / median;
     double bytes = of.bytes() / median;
-    String limitName =
-        of.type().blockSize() > 1 ? "int8" : of.type() == DataType.BF16 ? "bf16" : "f32";
+    String limitName = Roofline.limit(of.type());
     double share =
         of.tokens() <= FEW
             ? bytes * 1e9 / limits.readBytesPerSecond()

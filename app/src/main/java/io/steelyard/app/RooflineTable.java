@@ -1,6 +1,8 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.Roofline;
+import io.steelyard.lab.study.Limits;
+import io.steelyard.reports.terminal.Format;
 import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
@@ -22,5 +24,19 @@ final class RooflineTable {
             limits.threads(),
             limits.readBytesPerSecond() / 1e9);
     return products.length() == 0 ? read : read + "; " + products;
+  }
+
+  /** What the shares in a report are of. */
+  static String sentence(Limits limits) {
+    return "Of limit: the least time that this machine's limits, measured with %s, allow ÷ the time it took. They are %s of reading memory%s. Decode is limited by reading the weights and the KV cache, prefill mostly by multiplying; over 100 %% the caches held what was read, or the engine multiplies in a faster way than the one measured."
+        .formatted(
+            limits.threads() == 1 ? "1 thread" : limits.threads() + " threads",
+            Format.significant(limits.readBytesPerSecond() / 1e9, 3) + " GB/s",
+            limits.productsPerSecond() > 0
+                ? " and %s GMAC/s in %s"
+                    .formatted(
+                        Format.significant(limits.productsPerSecond() / 1e9, 3),
+                        limits.arithmetic())
+                : "");
   }
 }

@@ -46,6 +46,7 @@ final class RunReports {
             study.design().margin(),
             formulas,
             setting(),
+            study.limits().map(RooflineTable::sentence).orElse(""),
             RunDetails.of(study, outcome.blocks()),
             notes());
     try {

@@ -18,12 +18,17 @@ import io.steelyard.reports.ParityTable;
 import io.steelyard.reports.terminal.Style;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 
 /** Runs a study with a person watching, and prints what came of it. */
 final class StudyConsole {
   /** An engine with this option is told where its libraries are: nothing is installed for it. */
   private static final String LLAMACPP_HOME = "env." + LlamaCppInstaller.HOME;
+
+  /** Metrics that are shares of the roofline. */
+  private static final List<String> WITH_SHARES = List.of("prefill", "decode");
 
   private final Console console;
   private final boolean json;
@@ -160,5 +165,15 @@ final class StudyConsole {
     Headlines.of(outcome.summary(), directory.plan().design().margin()).forEach(console::result);
     console.blank();
     console.result("Report: " + directory.path().resolve("report.md"));
+    Study plan = directory.plan();
+    if (plan.limits().isEmpty() && !Collections.disjoint(plan.metrics(), WITH_SHARES)) {
+      int threads = plan.settings().threads();
+      console.note(
+          "'./steelyard calibrate --roofline%s' (2 s) adds to later runs what share of this machine's limits each speed is"
+              .formatted(
+                  threads == Runtime.getRuntime().availableProcessors()
+                      ? ""
+                      : " --threads " + threads));
+    }
   }
 }

@@ -169,7 +169,8 @@ final class StudyOptions {
         shape,
         settings,
         draft.design(),
-        allowed);
+        allowed,
+        Calibration.of(Home.cache()).limits(resolved.file(), settings.threads()));
   }
 
   private Study.Design design(double margin) {

@@ -129,6 +129,18 @@ final class CommandLineTest {
   }
 
   @Test
+  void calibrateSaysWhatItCanMeasure() {
+    Outcome nothing = run("", "calibrate");
+    Outcome threads = run("", "calibrate", "--roofline", "--threads", "-1");
+
+    assertThat(nothing.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(nothing.err()).contains("there is --roofline").doesNotContain("\tat ");
+    assertThat(nothing.out()).isEmpty();
+    assertThat(threads.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(threads.err()).contains("--threads -1 is out of range");
+  }
+
+  @Test
   void aTruncatedModelIsRefusedInOneSentence() throws IOException {
     byte[] bytes = Files.readAllBytes(model);
     for (int length : new int[] {0, 3, 24, 1000, bytes.length / 2, bytes.length - 1}) {

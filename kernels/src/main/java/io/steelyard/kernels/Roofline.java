@@ -39,6 +39,15 @@ public record Roofline(
     }
   }
 
+  /** Which of {@link #productsPerSecond} bounds products with weights of this type. */
+  public static String limit(DataType weights) {
+    Peak peak =
+        weights.blockSize() > 1
+            ? Peak.VPDPBUSD
+            : weights == DataType.BF16 ? Peak.VDPBF16PS : Peak.VFMADD231PS;
+    return peak.label();
+  }
+
   private static double peak(ThreadTeam team, Peak peak) {
     Function function = peak.function();
     long products = PEAK_TURNS * peak.productsOfTurn() * team.threads();

@@ -6,6 +6,7 @@ import io.steelyard.lab.parity.LogitsComparison;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
+import io.steelyard.lab.study.Limits;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineInfo;
 import io.steelyard.lab.worker.LoadReport;
@@ -89,6 +90,14 @@ public final class TestData {
         study.settings(),
         study.design(),
         List.of(lines));
+  }
+
+  /**
+   * Limits of round numbers with 2 threads: 1,000 bytes a second; a token's matrices have 100 bytes
+   * and 130 operations, a position of the cache has 5 values.
+   */
+  public static Limits limits(double productsPerSecond) {
+    return new Limits(2, 1_000, "int8", productsPerSecond, 80, 20, 100, 30, 5, 2);
   }
 
   public static Entry.BlockStart blockStart(int block, int attempt) {

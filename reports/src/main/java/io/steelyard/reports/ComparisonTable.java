@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The table that {@code compare} ends in: each metric of each label with its 95 % interval, the
- * ratio to the baseline with its own, and the verdict. Without a baseline the last two are left
- * out.
+ * The table that {@code compare} ends in: each metric of each label with its 95 % interval, its
+ * share of the roofline where that is known, the ratio to the baseline with its own interval, and
+ * the verdict. Without a baseline the last two are left out.
  */
 public final class ComparisonTable {
 
@@ -32,8 +32,13 @@ public final class ComparisonTable {
       return "Nothing was measured.\n";
     }
     boolean compares = Rows.compares(summary);
+    boolean shares = Rows.hasShares(summary);
     Table table = new Table(style);
     table.column("metric", Align.LEFT).column("engine", Align.LEFT).column("value", Align.LEFT);
+    if (shares) {
+      // In two lines, since the figures below are as narrow as either.
+      table.column("of\nlimit", Align.RIGHT);
+    }
     if (compares) {
       table.column(ratioHeader(summary), Align.LEFT).column("verdict", Align.LEFT);
     }
@@ -42,7 +47,7 @@ public final class ComparisonTable {
     for (Rows.Group group : groups) {
       String metric = group.metric();
       for (Rows.Row row : group.rows()) {
-        table.row(cells(metric, row, numbers, ratios, compares));
+        table.row(cells(metric, row, numbers, ratios, shares, compares));
         row.notes().forEach(note -> table.note(1, note, Tone.DIM));
         metric = "";
       }
@@ -53,6 +58,9 @@ public final class ComparisonTable {
     String legend = "95 % intervals over forks.";
     if (compares) {
       legend += " A ratio above 1× is better than the baseline, whatever the unit.";
+    }
+    if (shares) {
+      legend += " Of limit: share of the speed that the machine's measured limits allow.";
     }
     String disturbed = disturbed(summary);
     if (!disturbed.isEmpty()) {
@@ -83,12 +91,15 @@ public final class ComparisonTable {
   }
 
   private static Cell[] cells(
-      String metric, Rows.Row row, int numbers, int ratios, boolean compares) {
+      String metric, Rows.Row row, int numbers, int ratios, boolean shares, boolean compares) {
     List<Cell> cells = new ArrayList<>();
     cells.add(new Cell(metric, Tone.BOLD));
     cells.add(Cell.of(row.label()));
     String value = DisplayWidth.padLeft(row.value().number(), numbers);
     cells.add(Cell.of(joined(value, row.value().spread()) + unit(row)));
+    if (shares) {
+      cells.add(Cell.of(row.share().replace(' ', Table.NO_BREAK)));
+    }
     if (compares) {
       String number = row.baseline() ? "1×" : ratioNumber(row);
       String spread = row.ratio().spread().replace(' ', Table.NO_BREAK);

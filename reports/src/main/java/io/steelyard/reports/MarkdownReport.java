@@ -140,6 +140,11 @@ public final class MarkdownReport {
     boolean compares = Rows.compares(summary);
     List<String> headers = new ArrayList<>(List.of("metric", "engine", "value"));
     List<Boolean> right = new ArrayList<>(List.of(false, false, true));
+    boolean shares = Rows.hasShares(summary);
+    if (shares) {
+      headers.add("of limit");
+      right.add(true);
+    }
     if (compares) {
       headers.addAll(List.of("ratio", "verdict"));
       right.addAll(List.of(true, false));
@@ -155,6 +160,9 @@ public final class MarkdownReport {
         cells.add(metric);
         cells.add(Markdown.text(row.label()));
         cells.add(row.value().text("") + (row.unit().isEmpty() ? "" : " " + row.unit()));
+        if (shares) {
+          cells.add(row.share());
+        }
         if (compares) {
           cells.add(
               row.baseline()
@@ -171,6 +179,9 @@ public final class MarkdownReport {
     out.append(
         "\n95 % intervals over forks. ↑ more is better, ↓ less is better. A ratio above 1× is"
             + " better than the baseline, whatever the unit.\n");
+    if (shares && !input.limits().isEmpty()) {
+      out.append('\n').append(Markdown.text(input.limits())).append('\n');
+    }
     randomWeights();
   }
 

@@ -15,6 +15,8 @@ import java.util.Map;
  * @param margin the change that matters, such as 0.02
  * @param formulas how each metric is defined, in words, by metric; may be empty
  * @param setting on what was measured, in a line: precision, processor, threads; may be empty
+ * @param limits what shares of the roofline are shares of, in a sentence; empty where there are
+ *     none
  * @param details tables of what the figures consist of; may be empty
  * @param notes sentences that a reader must know, such as why an interval is optimistic
  */
@@ -26,6 +28,7 @@ public record ReportInput(
     double margin,
     Map<String, String> formulas,
     String setting,
+    String limits,
     List<DetailTable> details,
     List<String> notes) {
 

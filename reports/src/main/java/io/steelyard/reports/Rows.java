@@ -19,11 +19,15 @@ import java.util.Optional;
  */
 final class Rows {
 
-  /** One label of one metric. {@code verdict} is {@code baseline} on the baseline's row. */
+  /**
+   * One label of one metric. {@code verdict} is {@code baseline} on the baseline's row; {@code
+   * share} of the roofline is empty where there is none.
+   */
   record Row(
       String label,
       Figure value,
       String unit,
+      String share,
       Figure ratio,
       String verdict,
       boolean baseline,
@@ -50,6 +54,11 @@ final class Rows {
   /** Whether anything was compared: else there are neither ratios nor verdicts to show. */
   static boolean compares(Summary summary) {
     return !summary.comparisons().isEmpty();
+  }
+
+  /** Whether any row has a share of the roofline. */
+  static boolean hasShares(Summary summary) {
+    return summary.cells().stream().anyMatch(cell -> cell.roofline() != null);
   }
 
   static boolean randomWeights(Summary summary) {
@@ -131,6 +140,7 @@ final class Rows {
         randomWeights(summary) ? label + " †" : label,
         value,
         value.isMeasured() ? scale.unit() : "",
+        cell.roofline() == null ? "" : Format.percent(cell.roofline(), 0),
         ratio,
         verdict,
         baseline,

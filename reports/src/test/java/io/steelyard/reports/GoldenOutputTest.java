@@ -25,6 +25,13 @@ class GoldenOutputTest {
   }
 
   @Test
+  void sharesOfTheRooflineFitIntoEightyColumns() {
+    Golden.assertSame(
+        "comparison-shares-80.txt",
+        ComparisonTable.render(SampleRun.withShares().summary(), EIGHTY));
+  }
+
+  @Test
   void comparisonInColour() {
     Golden.assertSame(
         "comparison-colour.txt",
@@ -75,6 +82,12 @@ class GoldenOutputTest {
     Plots.Result plots =
         new Plots.Result(List.of(Path.of("ratios.svg"), Path.of("samples.svg")), List.of());
     Golden.assertSame("report.md", MarkdownReport.render(SampleRun.typical(), plots));
+  }
+
+  @Test
+  void reportPageWithSharesOfTheRoofline() {
+    Plots.Result plots = new Plots.Result(List.of(), List.of());
+    Golden.assertSame("report-shares.md", MarkdownReport.render(SampleRun.withShares(), plots));
   }
 
   @Test

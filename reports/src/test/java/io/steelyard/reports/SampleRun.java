@@ -80,6 +80,60 @@ final class SampleRun {
     return input(summary, series);
   }
 
+  /** As {@link #typical}, on a machine whose limits were measured. */
+  static ReportInput withShares() {
+    ReportInput run = typical();
+    Summary s = run.summary();
+    Map<String, Double> shares =
+        Map.of(
+            "steelyard/pp512",
+            0.221,
+            "llamacpp/pp512",
+            0.64,
+            "steelyard/tg64",
+            0.8349,
+            "llamacpp/tg64",
+            1.04);
+    List<Cell> cells =
+        s.cells().stream()
+            .map(cell -> with(cell, shares.get(cell.label() + "/" + cell.metric())))
+            .toList();
+    return input(
+        new Summary(
+            s.schema(),
+            s.run(),
+            s.model(),
+            s.weights(),
+            cells,
+            s.comparisons(),
+            s.parity(),
+            s.fairness()),
+        run.series());
+  }
+
+  private static Cell with(Cell c, Double roofline) {
+    return new Cell(
+        c.label(),
+        c.engine(),
+        c.model(),
+        c.precision(),
+        c.metric(),
+        c.unit(),
+        c.better(),
+        c.mean(),
+        c.median(),
+        c.sd(),
+        c.min(),
+        c.max(),
+        c.low(),
+        c.high(),
+        c.forks(),
+        c.trials(),
+        c.state(),
+        c.disturbed(),
+        roofline);
+  }
+
   /** As {@link #typical}, of a model whose weights were drawn at random. */
   static Summary withRandomWeights() {
     Summary s = typical().summary();
@@ -205,6 +259,7 @@ final class SampleRun {
         0.02,
         formulas,
         "Q4_1, Example CPU @ 2.0 GHz, 2 threads",
+        "Of limit: of what this example allows.",
         List.of(
             new DetailTable(
                 "Cold start, part by part",
@@ -244,19 +299,20 @@ final class SampleRun {
         5,
         15,
         state,
-        disturbed);
+        disturbed,
+        null);
   }
 
   private static Cell failed(String label, String metric) {
     return new Cell(
         label, label, MODEL, PRECISION, metric, "tok/s", "higher", null, null, null, null, null,
-        null, null, 0, 0, "failed", 0);
+        null, null, 0, 0, "failed", 0, null);
   }
 
   private static Cell single(String label, String metric, String unit, double mean) {
     return new Cell(
         label, label, MODEL, PRECISION, metric, unit, "higher", mean, mean, null, mean, mean, null,
-        null, 1, 3, "steady", 0);
+        null, 1, 3, "steady", 0, null);
   }
 
   static Comparison comparison(

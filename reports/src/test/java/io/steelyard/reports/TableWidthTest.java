@@ -15,7 +15,11 @@ class TableWidthTest {
 
   static Stream<ReportInput> runs() {
     return Stream.of(
-        SampleRun.typical(), SampleRun.awkward(), SampleRun.grid(8, 5, 2), SampleRun.grid(1, 1, 1));
+        SampleRun.typical(),
+        SampleRun.withShares(),
+        SampleRun.awkward(),
+        SampleRun.grid(8, 5, 2),
+        SampleRun.grid(1, 1, 1));
   }
 
   @ParameterizedTest

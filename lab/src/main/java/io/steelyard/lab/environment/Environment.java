@@ -2,9 +2,13 @@ package io.steelyard.lab.environment;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +47,19 @@ public final class Environment {
   /** The processors that this process may run on, such as {@code 0-1}; empty where not known. */
   public static String affinity() {
     return field(Path.of("/proc/self/status"), "Cpus_allowed_list");
+  }
+
+  /**
+   * Names the hardware that this runs on: SHA-256, in hexadecimal, of the {@code hardware} part.
+   * The same hardware has the same name.
+   */
+  public static String fingerprint() {
+    try {
+      byte[] text = hardware().toString().getBytes(StandardCharsets.UTF_8);
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(text));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
   }
 
   private static Map<String, Object> hardware() {
@@ -102,9 +119,7 @@ public final class Environment {
     try {
       Process process =
           new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-      String output =
-          new String(
-              process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       return process.waitFor(5, TimeUnit.SECONDS) && process.exitValue() == 0 ? output.strip() : "";
     } catch (IOException e) {
       return ""; // no git here: the run is then from no known commit

@@ -49,6 +49,9 @@ public record Summary(
    * @param trials trials behind the figures
    * @param state {@code steady}, {@code no steady state} or {@code failed}
    * @param disturbed blocks of the run that were measured again because the machine was disturbed
+   * @param roofline share of the roofline, of prefill and decode; null of other metrics and where
+   *     the machine's limits were not measured. Above 1 where caches held what was read, or where
+   *     the engine knows faster instructions
    */
   public record Cell(
       String label,
@@ -68,7 +71,8 @@ public record Summary(
       int forks,
       int trials,
       String state,
-      int disturbed) {}
+      int disturbed,
+      Double roofline) {}
 
   /**
    * One label against the baseline.

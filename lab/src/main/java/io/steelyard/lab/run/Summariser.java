@@ -8,6 +8,7 @@ import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Limits;
 import io.steelyard.lab.study.Study;
 import io.steelyard.stats.Interval;
 import io.steelyard.stats.Intervals;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
@@ -108,7 +110,22 @@ public final class Summariser {
         forks.size(),
         sample.map(Sample::trials).orElse(0),
         failed ? "failed" : steady ? "steady" : "no steady state",
-        blocks.repeated());
+        blocks.repeated(),
+        failed ? null : share(label, metric, sample.orElseThrow()));
+  }
+
+  /** Null where it is not known what the label could do at best. */
+  private Double share(String label, Metric metric, Sample sample) {
+    EngineParity engine = engines.get(label);
+    if (engine == null || study.limits().isEmpty()) {
+      return null;
+    }
+    Limits limits = study.limits().get();
+    if (engine.settings().threads() != limits.threads()) {
+      return null;
+    }
+    OptionalDouble share = limits.share(metric.workload(), engine.settings().kv(), sample.mean());
+    return share.isPresent() ? share.getAsDouble() : null;
   }
 
   private Summary.Comparison comparison(String label, Metric metric) {

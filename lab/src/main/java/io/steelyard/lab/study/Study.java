@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -19,6 +20,7 @@ import java.util.Set;
  * @param settings what every engine is told
  * @param design how much is measured
  * @param allowed lines of the fairness sheet that may differ
+ * @param limits what the machine and the model allow at best, where it was measured before the run
  */
 public record Study(
     String command,
@@ -29,7 +31,8 @@ public record Study(
     Shape shape,
     Settings settings,
     Design design,
-    List<String> allowed) {
+    List<String> allowed,
+    Optional<Limits> limits) {
 
   public static final List<String> METRICS =
       List.of("prefill", "decode", "coldstart", "load", "memory");
@@ -98,6 +101,36 @@ public record Study(
       long seed) {
     /** Fewer forks allow no interval worth printing. */
     public static final int LEAST_FORKS = 3;
+  }
+
+  /** A study without known limits. */
+  public Study(
+      String command,
+      Model model,
+      Map<String, Engine> engines,
+      String baseline,
+      List<String> metrics,
+      Shape shape,
+      Settings settings,
+      Design design,
+      List<String> allowed) {
+    this(
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        Optional.empty());
+  }
+
+  /** The same study with these limits. */
+  public Study with(Optional<Limits> known) {
+    return new Study(
+        command, model, engines, baseline, metrics, shape, settings, design, allowed, known);
   }
 
   /** The workloads that the metrics need, in the order in which they are reported. */

@@ -23,6 +23,13 @@ class EnvironmentTest {
   }
 
   @Test
+  void theFingerprintNamesTheHardware() {
+    assertThat(Environment.fingerprint())
+        .matches("[0-9a-f]{64}")
+        .isEqualTo(Environment.fingerprint());
+  }
+
+  @Test
   void whatIsKnownIsThereAndNothingIsEmpty() {
     Map<String, Object> environment = Environment.read(folder);
 

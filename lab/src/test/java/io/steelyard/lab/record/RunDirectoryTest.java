@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,6 +109,29 @@ class RunDirectoryTest {
             .isThrownBy(run::plan)
             .withMessageStartingWith("can't read " + run.path().resolve("plan.json") + ": ");
       }
+    }
+  }
+
+  @Test
+  void aPlanHoldsTheLimitsThatWereKnown() {
+    Study study = STUDY.with(Optional.of(TestData.limits(10_000)));
+
+    try (RunDirectory run = RunDirectory.create(parent, "compare", study)) {
+      assertThat(run.plan()).isEqualTo(study);
+      assertThat(run.plan().limits()).contains(TestData.limits(10_000));
+    }
+  }
+
+  @Test
+  void aPlanOfAnEarlierVersionHasNoLimits() throws IOException {
+    try (RunDirectory run = create()) {
+      Path plan = run.path().resolve("plan.json");
+      String earlier = Files.readString(plan).replaceFirst(",\\s*\"limits\" : null", "");
+      assertThat(earlier).doesNotContain("limits");
+      Files.writeString(plan, earlier);
+
+      assertThat(run.plan()).isEqualTo(STUDY);
+      assertThat(run.plan().limits()).isEmpty();
     }
   }
 

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -336,6 +337,35 @@ class SummariserTest {
 
     assertThat(summary().cells()).extracting(Summary.Cell::disturbed).containsOnly(1);
     assertThat(summary().cells().getFirst().mean()).isCloseTo(1_000, within(ROUNDING * 1_000));
+  }
+
+  @Test
+  void aSpeedIsAShareOfTheRooflineWhereTheLimitsWereMeasured() {
+    study = study.with(Optional.of(TestData.limits(10_000)));
+    blocks(new double[] {60_000, 60_000, 60_000}, new double[] {50_000, 50_000, 50_000});
+
+    // 512 × 100 + 30 operations of matrices, 512 × 513 / 2 × 2 of attention.
+    double seconds = (51_230 + 262_656) / 10_000.0;
+    assertThat(summary().cells().get(0).roofline()).isCloseTo(seconds / 60, within(ROUNDING));
+    assertThat(summary().cells().get(1).roofline()).isCloseTo(seconds / 50, within(ROUNDING));
+  }
+
+  @Test
+  void noShareIsGivenOfLimitsThatWereMeasuredWithOtherThreads() {
+    study = study.with(Optional.of(TestData.limits(10_000)));
+    blocks(new double[] {60_000, 60_000, 60_000}, new double[] {50_000, 50_000, 50_000});
+    engines.put("base", TestData.parity("base"));
+    engines.put("engine", TestData.parity("engine", TestData.settings("F32", "f32", 1)));
+
+    assertThat(summary().cells().get(0).roofline()).isPositive();
+    assertThat(summary().cells().get(1).roofline()).isNull();
+  }
+
+  @Test
+  void withoutMeasuredLimitsThereIsNoShare() {
+    blocks(new double[] {60_000, 60_000, 60_000}, new double[] {50_000, 50_000, 50_000});
+
+    assertThat(summary().cells()).extracting(Summary.Cell::roofline).containsOnlyNulls();
   }
 
   @Test

@@ -153,8 +153,12 @@ public final class Table {
       words[i] = cellsOf(i).mapToInt(cell -> Wrap.longestWord(cell.text())).max().orElse(0);
     }
     int gaps = widths.length - 1;
-    int gutter =
-        Arrays.stream(words).sum() + GUTTER * gaps <= style.width() ? GUTTER : NARROW_GUTTER;
+    // Narrow only where that keeps every cell in as few lines as it has, or every word whole.
+    int natural = Arrays.stream(widths).sum();
+    boolean narrowFits =
+        natural + GUTTER * gaps > style.width() && natural + NARROW_GUTTER * gaps <= style.width();
+    boolean wordsFit = Arrays.stream(words).sum() + GUTTER * gaps <= style.width();
+    int gutter = wordsFit && !narrowFits ? GUTTER : NARROW_GUTTER;
     int room = style.width() - gutter * gaps;
     narrow(widths, words, room);
     int[] least = new int[widths.length];

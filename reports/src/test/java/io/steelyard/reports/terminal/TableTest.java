@@ -7,6 +7,7 @@ import io.steelyard.reports.terminal.Table.Align;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,23 @@ class TableTest {
             e\u0301te\u0301    22
             🙂    333
             """);
+  }
+
+  @Test
+  void columnsMoveTogetherBeforeAnyTextWraps() {
+    assertThat(rowOfFortyColumns(29)).isEqualTo("x".repeat(29) + " four  last\n");
+    assertThat(rowOfFortyColumns(30)).isEqualTo("x".repeat(30) + " four last\n");
+    assertThat(rowOfFortyColumns(31)).isEqualTo("x".repeat(31) + "     last\nfour\n");
+  }
+
+  private static String rowOfFortyColumns(int longestWord) {
+    String table =
+        new Table(new Style(40, false, true))
+            .column("", Align.LEFT)
+            .column("", Align.LEFT)
+            .row("x".repeat(longestWord) + " four", "last")
+            .render();
+    return table.lines().skip(2).collect(Collectors.joining("\n", "", "\n"));
   }
 
   @Test

@@ -1,0 +1,90 @@
+package io.steelyard.app;
+
+import io.steelyard.kernels.Roofline;
+import io.steelyard.lab.RunException;
+import io.steelyard.lab.environment.Environment;
+import io.steelyard.lab.record.Json;
+import io.steelyard.lab.study.Limits;
+import io.steelyard.models.architecture.ModelCost;
+import io.steelyard.models.gguf.GgufFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Optional;
+import tools.jackson.core.JacksonException;
+
+/**
+ * What was measured of this machine before: one file by hardware and number of threads, in the
+ * cache.
+ */
+final class Calibration {
+  private final Path folder;
+
+  private Calibration(Path folder) {
+    this.folder = folder;
+  }
+
+  /**
+   * @param cache the cache's root
+   */
+  static Calibration of(Path cache) {
+    return new Calibration(cache.resolve("calibration"));
+  }
+
+  /** Where the roofline of this machine with so many threads lies. */
+  Path file(int threads) {
+    return folder.resolve("roofline-%s-%d.json".formatted(Environment.fingerprint(), threads));
+  }
+
+  /** Keeps a roofline for later runs. */
+  void keep(Roofline roofline) {
+    Path file = file(roofline.threads());
+    try {
+      Files.createDirectories(folder);
+      Path temporary = Files.createTempFile(folder, "roofline-", ".part");
+      Files.writeString(temporary, Json.pretty(roofline));
+      Files.move(
+          temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      throw new RunException(
+          "can't keep the roofline in %s (%s): make room there or set STEELYARD_CACHE"
+              .formatted(file, RunException.reason(e)),
+          e);
+    }
+  }
+
+  /** The roofline of this machine with so many threads, if it was measured. */
+  Optional<Roofline> roofline(int threads) {
+    try {
+      Path file = file(threads);
+      return Files.exists(file)
+          ? Optional.of(Json.read(Files.readString(file), Roofline.class))
+          : Optional.empty();
+    } catch (IOException | JacksonException e) {
+      return Optional.empty(); // as good as none: it is measured again when asked for
+    }
+  }
+
+  /** What this machine and a model allow, if the machine was measured. */
+  Optional<Limits> limits(Path model, int threads) {
+    return roofline(threads).map(roofline -> limits(roofline, model));
+  }
+
+  private static Limits limits(Roofline roofline, Path model) {
+    try (GgufFile file = GgufFile.open(model)) {
+      ModelCost cost = ModelCost.of(file);
+      return new Limits(
+          roofline.threads(),
+          roofline.readBytesPerSecond(),
+          cost.limit(),
+          roofline.productsPerSecond().getOrDefault(cost.limit(), 0.0),
+          cost.layerBytes(),
+          cost.outputBytes(),
+          cost.layerProducts(),
+          cost.outputProducts(),
+          cost.keyValues(),
+          cost.attentionProducts());
+    }
+  }
+}

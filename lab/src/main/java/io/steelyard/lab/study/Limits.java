@@ -1,0 +1,83 @@
+package io.steelyard.lab.study;
+
+import java.util.OptionalDouble;
+
+/**
+ * What no engine can beat by much: how fast the machine reads and multiplies at best, and how much
+ * of both a model's tokens need. A speed is reported as a share of that.
+ *
+ * <p>Source: Williams, Waterman and Patterson, "Roofline" (2009).
+ *
+ * @param threads compute threads that the machine was measured with
+ * @param readBytesPerSecond read from memory at best
+ * @param arithmetic the type that is multiplied: {@code int8}, {@code bf16} or {@code f32}
+ * @param productsPerSecond multiply-and-add operations in that type at best; 0 where not known
+ * @param layerBytes bytes of all layers' matrices
+ * @param outputBytes bytes of the output matrix
+ * @param layerProducts operations of all layers' matrices on one token
+ * @param outputProducts operations of the output matrix on one token
+ * @param keyValues values of one position in the KV cache, all layers, keys and values
+ * @param attentionProducts operations of a token's attention to one position, all layers
+ */
+public record Limits(
+    int threads,
+    double readBytesPerSecond,
+    String arithmetic,
+    double productsPerSecond,
+    long layerBytes,
+    long outputBytes,
+    long layerProducts,
+    long outputProducts,
+    long keyValues,
+    long attentionProducts) {
+
+  /**
+   * A speed's share of the roofline: achieved ÷ min(peak, bandwidth × intensity), which is the
+   * longer of the call's least reading time and its least multiplying time ÷ the time it took.
+   *
+   * <ul>
+   *   <li>Decode reads for each token all matrices and the KV cache so far, so where memory is the
+   *       limit, as it nearly always is, the share is the bandwidth's (MBU): (layer bytes + output
+   *       bytes + KV bytes a position × mean positions) × tok/s ÷ bandwidth.
+   *   <li>Prefill of P tokens at depth D reads all matrices once, and D + P positions of the KV
+   *       cache; it multiplies P × layer operations + attention operations × (P·D + P·(P+1)/2)
+   *       positions + output operations of one position. Attention is counted causally, at its
+   *       actual length, and against the peak of the weights' type as well.
+   * </ul>
+   *
+   * @param kv type of the KV cache: {@code f16} or {@code f32}
+   * @return empty of other workloads, of a cache of another type, and of a prefill where the peak
+   *     is not known
+   */
+  public OptionalDouble share(Workload workload, String kv, double tokensPerSecond) {
+    double tokens = workload.tokens();
+    double before =
+        switch (workload.kind()) {
+          case PREFILL -> workload.depth();
+          // The last prompt token is the first input: it is counted among the tokens.
+          case DECODE -> Math.max(workload.depth(), Workload.DECODE_PROMPT) - 1;
+          case START, FORWARD -> Double.NaN;
+        };
+    double bytesOfValue =
+        switch (kv) {
+          case "f16" -> 2;
+          case "f32" -> 4;
+          default -> Double.NaN;
+        };
+    boolean decode = workload.kind() == Workload.Kind.DECODE;
+    double passes = decode ? tokens : 1;
+    double attended = tokens * before + tokens * (tokens + 1) / 2;
+    double cached = decode ? attended : before + tokens;
+    double bytes = passes * (layerBytes + outputBytes) + cached * keyValues * bytesOfValue;
+    double products =
+        tokens * layerProducts + passes * outputProducts + attended * attentionProducts;
+    double multiplying = productsPerSecond > 0 ? products / productsPerSecond : unknown(decode);
+    double share = Math.max(bytes / readBytesPerSecond, multiplying) * tokensPerSecond / tokens;
+    return Double.isFinite(share) ? OptionalDouble.of(share) : OptionalDouble.empty();
+  }
+
+  /** Decode is limited by memory all the same. */
+  private static double unknown(boolean decode) {
+    return decode ? 0 : Double.NaN;
+  }
+}
