@@ -1,7 +1,6 @@
 package io.steelyard.app;
 
 import io.steelyard.engines.steelyard.SteelyardProvider;
-import io.steelyard.kernels.DataType;
 import io.steelyard.lab.TemporaryFolder;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.DecodeRequest;
@@ -12,6 +11,7 @@ import io.steelyard.lab.worker.WorkerProcess;
 import io.steelyard.lab.worker.Workers;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.models.synth.PrecisionMix;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.nio.file.Path;
@@ -44,7 +44,7 @@ final class AotTraining {
   public static void main(String[] arguments) throws Exception {
     try (TemporaryFolder folder = TemporaryFolder.make()) {
       Path file = folder.path().resolve("tiny.gguf");
-      Synth.write(TINY, DataType.Q8_0, 1, file, ProgressListener.NONE);
+      Synth.write(TINY, PrecisionMix.Q8_0, 1, file, ProgressListener.NONE);
       ResolvedModel model = new ResolvedModel("tiny", file, "", "made", true);
       Workers workers =
           AdHocWorker.workers(model, new Study.Settings(2, 256, "f16", true, ""), folder.path());

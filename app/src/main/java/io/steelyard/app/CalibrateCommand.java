@@ -14,7 +14,8 @@ import picocli.CommandLine.Option;
       "Measures what this machine can do, and keeps it for the runs that follow.",
       "",
       "With --roofline: how fast it reads memory and multiplies at best. From then on every report"
-          + " of a run with as many threads says what share of that each prefill and decode is."
+          + " of a run with as many threads says what share of that each prefill and decode is. Nothing else"
+          + " should run meanwhile; a later calibration replaces it."
     },
     footer = {
       "",

@@ -28,7 +28,7 @@ final class RooflineTable {
 
   /** What the shares in a report are of. */
   static String sentence(Limits limits) {
-    return "Of limit: the least time that this machine's limits, measured with %s, allow ÷ the time it took. They are %s of reading memory%s. Decode is limited by reading the weights and the KV cache, prefill mostly by multiplying; over 100 %% the caches held what was read, or the engine multiplies in a faster way than the one measured."
+    return "Of limit: the least time that this machine's limits, measured with %s, allow ÷ the time it took. They are %s of reading memory%s. Decode is limited by reading the weights and the KV cache, prefill mostly by multiplying; over 100 %% the caches held what was read, a pass yielded several tokens, or the engine multiplies with faster instructions than those measured."
         .formatted(
             limits.threads() == 1 ? "1 thread" : limits.threads() + " threads",
             Format.significant(limits.readBytesPerSecond() / 1e9, 3) + " GB/s",
