@@ -15,7 +15,7 @@ import java.util.Objects;
  * <p>A wrong draft costs time, so how much is drafted follows from how the last drafts did. Right
  * ones double the length of the next; one that goes wrong cuts it to what was right. After one that
  * was wrong from its first token, twice as long a match is asked for, up to {@value #LONGEST}: in
- * text that does not repeat itself drafting ends after three or four wrong tokens.
+ * text that does not repeat itself drafting ends after two or three wrong tokens.
  *
  * <p>Source: Saxena, "Prompt Lookup Decoding" (2023); the matcher is that of RFC 1951, section 4.
  */
@@ -29,8 +29,11 @@ public final class PromptLookup {
   /** Places looked at for the longest match. */
   static final int PLACES = 32;
 
-  /** The length of the first draft: a guess at hazard, so a small one. */
-  static final int FIRST_DRAFT = 2;
+  /** Tokens that must match at first, as long as nothing is known about the text. */
+  static final int FIRST_MATCH = 4;
+
+  /** The length of the first draft. */
+  static final int FIRST_DRAFT = 1;
 
   /** The longest draft; what a pass takes at no loss ends far below it. */
   private static final int LONGEST_DRAFT = 64;
@@ -76,7 +79,7 @@ public final class PromptLookup {
   public void begin() {
     Arrays.fill(last, NOWHERE);
     length = 0;
-    needed = SHORTEST;
+    needed = FIRST_MATCH;
     reach = FIRST_DRAFT;
   }
 
