@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.ProfileFile;
 import io.steelyard.kernels.ProfiledKernels;
+import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineException;
@@ -258,7 +259,8 @@ class SteelyardEngineTest {
 
   @Test
   void speculationGivesTheSameTokensAndMarginsInFewerPasses() throws EngineException {
-    for (String tier : List.of("reference", "vector")) {
+    for (String tier :
+        Arrays.stream(Tier.values()).filter(Kernels::available).map(Tier::label).toList()) {
       load(Map.of("tier", tier));
       DecodeReport plain = decode(List.of());
       assertThat(passes(plain)).isEqualTo(TOKENS);
@@ -302,10 +304,10 @@ class SteelyardEngineTest {
 
   @Test
   void speculationIsShownAndIsForGreedyDecodingAlone() throws EngineException {
-    load(Map.of("speculate", "lookup"));
+    load(Map.of("tier", "vector", "speculate", "lookup"));
     assertThat(engine.hello().backend()).matches("vector \\d+-bit, prompt lookup");
     assertRefused(Kind.UNSUPPORTED, "speculate=lookup is for greedy decoding", () -> sampled(1));
-    load(Map.of("speculate", "off"));
+    load(Map.of("tier", "vector", "speculate", "off"));
     assertThat(engine.hello().backend()).matches("vector \\d+-bit");
     assertThat(sampled(1)).hasSize(20);
     assertRefused(
