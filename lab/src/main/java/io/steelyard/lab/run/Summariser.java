@@ -10,6 +10,7 @@ import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Limits;
 import io.steelyard.lab.study.Study;
+import io.steelyard.stats.FamilyVerdicts;
 import io.steelyard.stats.Interval;
 import io.steelyard.stats.Intervals;
 import io.steelyard.stats.RequiredForks;
@@ -64,12 +65,12 @@ public final class Summariser {
   /** The summary of the run so far. */
   public Summary summarise(String run) {
     List<Summary.Cell> cells = new ArrayList<>();
-    List<Summary.Comparison> comparisons = new ArrayList<>();
+    List<Draft> drafts = new ArrayList<>();
     for (Metric metric : Metric.of(study)) {
       for (String label : study.engines().keySet()) {
         cells.add(cell(label, metric));
         if (!study.baseline().isEmpty() && !label.equals(study.baseline())) {
-          comparisons.add(comparison(label, metric));
+          drafts.add(draft(label, metric));
         }
       }
     }
@@ -79,7 +80,7 @@ public final class Summariser {
         study.model().name(),
         study.model().random() ? "random" : "real",
         cells,
-        comparisons,
+        comparisons(drafts),
         parity,
         fairness);
   }
@@ -128,7 +129,45 @@ public final class Summariser {
     return share.isPresent() ? share.getAsDouble() : null;
   }
 
-  private Summary.Comparison comparison(String label, Metric metric) {
+  /**
+   * A comparison before its verdict, which depends on the others of the run.
+   *
+   * @param ratio of the two sides' samples; empty where there is none
+   */
+  private record Draft(
+      String label,
+      Metric metric,
+      Optional<FamilyVerdicts.Ratio> ratio,
+      int blocks,
+      List<String> obstacles,
+      List<String> notes) {
+
+    Optional<Interval> interval(double level) {
+      return ratio.flatMap(r -> r.interval(level));
+    }
+  }
+
+  private List<Summary.Comparison> comparisons(List<Draft> drafts) {
+    List<Draft> judged =
+        drafts.stream()
+            .filter(draft -> draft.obstacles().isEmpty() && draft.ratio().isPresent())
+            .toList();
+    List<Verdict> verdicts =
+        FamilyVerdicts.of(
+            judged.stream().map(draft -> draft.ratio().orElseThrow()).toList(),
+            study.design().margin());
+    return drafts.stream()
+        .map(
+            draft -> {
+              int index = judged.indexOf(draft);
+              Verdict otherwise =
+                  draft.obstacles().isEmpty() ? Verdict.INCONCLUSIVE : Verdict.NOT_COMPARABLE;
+              return comparison(draft, index < 0 ? otherwise : verdicts.get(index), judged.size());
+            })
+        .toList();
+  }
+
+  private Draft draft(String label, Metric metric) {
     Cell subject = new Cell(label, metric.workload());
     Cell baseline = new Cell(study.baseline(), metric.workload());
     NavigableMap<Integer, ForkRecord> own = new TreeMap<>(blocks.sound(subject));
@@ -148,39 +187,47 @@ public final class Summariser {
     noteUnsettled(label, own.values(), notes);
     noteUnsettled(study.baseline(), other.values(), notes);
     noteDisturbed(own.keySet(), notes);
-    Optional<Interval> interval = Optional.empty();
+    Optional<FamilyVerdicts.Ratio> ratio = Optional.empty();
     if (!own.isEmpty()) {
       Sample a = metric.sample(List.copyOf(own.values()));
       Sample b = metric.sample(List.copyOf(other.values()));
       if (a.min() > 0 && b.min() > 0) {
-        interval = Intervals.ratio(a, b, metric.higherIsBetter(), study.design().seed());
+        boolean higher = metric.higherIsBetter();
+        long seed = study.design().seed();
+        ratio = Optional.of(level -> Intervals.ratio(a, b, higher, level, seed));
       } else {
         obstacles.add("there is no ratio of values that are not above 0");
       }
       noteVariation(label, a, notes);
       noteVariation(study.baseline(), b, notes);
     }
-    Verdict verdict = Verdict.NOT_COMPARABLE;
-    if (obstacles.isEmpty()) {
-      verdict =
-          interval.map(i -> Verdict.of(i, study.design().margin())).orElse(Verdict.INCONCLUSIVE);
-      if (verdict == Verdict.INCONCLUSIVE) {
-        notes.addFirst(settling(interval, own.size()));
-      }
+    return new Draft(label, metric, ratio, own.size(), obstacles, notes);
+  }
+
+  /**
+   * A comparison with its verdict.
+   *
+   * @param together how many ratios were judged together
+   */
+  private Summary.Comparison comparison(Draft draft, Verdict verdict, int together) {
+    Optional<Interval> interval = draft.interval(Intervals.LEVEL);
+    List<String> said = new ArrayList<>(draft.obstacles());
+    if (verdict == Verdict.INCONCLUSIVE) {
+      said.add(settling(draft, interval, together));
     }
-    obstacles.addAll(notes);
+    said.addAll(draft.notes());
     return new Summary.Comparison(
-        metric.name(),
-        label,
+        draft.metric().name(),
+        draft.label(),
         study.baseline(),
         study.model().name(),
-        precision(label),
+        precision(draft.label()),
         interval.map(Interval::estimate).orElse(null),
         interval.map(Interval::low).orElse(null),
         interval.map(Interval::high).orElse(null),
         verdict.label(),
-        own.size(),
-        String.join("; ", obstacles));
+        draft.blocks(),
+        String.join("; ", said));
   }
 
   /** A process that failed and was followed by a good one is no sample, yet it is told. */
@@ -274,15 +321,25 @@ public final class Summariser {
     return obstacles;
   }
 
-  private String settling(Optional<Interval> interval, int forks) {
+  private String settling(Draft draft, Optional<Interval> interval, int together) {
     if (interval.isEmpty()) {
       return "need ≥ " + Study.Design.LEAST_FORKS + " blocks";
     }
-    OptionalInt enough =
-        RequiredForks.toSettle(interval.get(), forks, study.design().margin(), MOST_FORKS);
-    return enough.isPresent()
-        ? "about " + enough.getAsInt() + " forks would settle it"
-        : "too close to the margin for " + MOST_FORKS + " forks to settle it";
+    double margin = study.design().margin();
+    // What clears the margin alone may not do so as one of many.
+    boolean alone = Verdict.of(interval.get(), margin) != Verdict.INCONCLUSIVE;
+    Interval judged =
+        alone
+            ? draft.interval(FamilyVerdicts.levelOf(together)).orElse(interval.get())
+            : interval.get();
+    OptionalInt enough = RequiredForks.toSettle(judged, draft.blocks(), margin, MOST_FORKS);
+    String settled =
+        enough.isPresent()
+            ? "about " + enough.getAsInt() + " forks would settle it"
+            : "too close to the margin for " + MOST_FORKS + " forks to settle it";
+    return alone
+        ? "not sure enough as one of %d ratios judged at once: %s".formatted(together, settled)
+        : settled;
   }
 
   private String precision(String label) {
