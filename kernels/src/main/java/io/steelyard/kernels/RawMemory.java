@@ -29,9 +29,14 @@ final class RawMemory {
     MemorySegment.copy(values, 0, ALL, ValueLayout.JAVA_FLOAT_UNALIGNED, address, count);
   }
 
+  /** Sets bytes to zero; a slice to fill would be an object for every call. */
   static void clear(long address, long bytes) {
-    if (bytes > 0) {
-      ALL.asSlice(address, bytes).fill((byte) 0);
+    long whole = bytes & -Long.BYTES;
+    for (long at = 0; at < whole; at += Long.BYTES) {
+      putLong(address + at, 0);
+    }
+    for (long at = whole; at < bytes; at++) {
+      ALL.set(ValueLayout.JAVA_BYTE, address + at, (byte) 0);
     }
   }
 
