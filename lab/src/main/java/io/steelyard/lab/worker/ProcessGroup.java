@@ -165,6 +165,11 @@ final class ProcessGroup {
     };
   }
 
+  /** Waits for what a process that has ended had still to say, so that its log is complete. */
+  void awaitLog() {
+    errors.finish(LAST_WORDS);
+  }
+
   /** The last lines that it wrote to standard error, quoted for a message; empty if none. */
   String stderrTail() {
     if (!process.isAlive()) {

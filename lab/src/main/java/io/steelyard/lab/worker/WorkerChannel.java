@@ -141,6 +141,7 @@ final class WorkerChannel {
         group.kill();
       }
       group.process().waitFor();
+      group.awaitLog();
     } catch (InterruptedException e) {
       group.kill();
       Thread.currentThread().interrupt();

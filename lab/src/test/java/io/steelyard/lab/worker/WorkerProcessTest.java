@@ -170,13 +170,14 @@ class WorkerProcessTest {
     Timeouts timeouts = Timeouts.DEFAULT.withCall(Duration.ofMillis(300));
     try (WorkerProcess worker = WorkerProcess.start(command, stderr, folder, timeouts)) {
       worker.kernel(kernel("child"));
+      ProcessHandle child = child(stderr);
       WorkerException e =
           catchThrowableOfType(WorkerException.class, () -> worker.kernel(kernel("wait")));
       assertThat(e.kind()).isEqualTo(Kind.TIMED_OUT);
       assertThat(e)
           .hasMessageContaining("no answer to 'kernel' in 300 ms")
           .hasMessageContaining("waiting");
-      assertThat(Processes.ended(child(stderr))).isTrue();
+      assertThat(Processes.ended(child)).isTrue();
       assertThat(Processes.ended(worker.pid())).isTrue();
     }
   }
