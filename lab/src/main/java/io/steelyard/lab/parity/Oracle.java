@@ -155,7 +155,7 @@ public record Oracle(Path directory, Results results) {
         results = compute("reference", first, scratch, listener);
       } else {
         first.close();
-        try (WorkerProcess vector = workers.start("oracle", ENGINE, Map.of())) {
+        try (WorkerProcess vector = workers.start("oracle", ENGINE, oracleSettings("vector"))) {
           workers.load(vector, oracleSettings("vector"));
           results = compute("vector", vector, scratch, listener);
         }
@@ -229,7 +229,7 @@ public record Oracle(Path directory, Results results) {
     listener.progress("oracle", 0.9, "checking it against the reference tier");
     int[] ids = Arrays.copyOf(results.parity().getFirst(), CHECKED_POSITIONS);
     try (WorkerProcess reference = workers.start("oracle", ENGINE, Map.of());
-        WorkerProcess vector = workers.start("oracle", ENGINE, Map.of())) {
+        WorkerProcess vector = workers.start("oracle", ENGINE, oracleSettings("vector"))) {
       workers.load(reference, oracleSettings("reference"));
       workers.load(vector, oracleSettings("vector"));
       try (FloatRows exact = reference.logits(ids).value();
