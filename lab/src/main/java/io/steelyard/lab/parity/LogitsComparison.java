@@ -17,12 +17,36 @@ import java.util.List;
  * @param rmsDeltaP root mean square, over positions, of the change in the probability of the
  *     oracle's most likely token
  * @param maxAbs largest difference of a logit
+ * @param gaps for each position with another most likely token, how far below its own best the
+ *     oracle's logit of that token is
  */
 public record LogitsComparison(
-    int positions, double kldMean, double kldP99, double top1, double rmsDeltaP, double maxAbs) {
+    int positions,
+    double kldMean,
+    double kldP99,
+    double top1,
+    double rmsDeltaP,
+    double maxAbs,
+    List<Double> gaps) {
 
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+  public LogitsComparison {
+    // Results that were kept before gaps were counted have none.
+    gaps = gaps == null ? List.of() : List.copyOf(gaps);
+  }
+
+  /** A comparison without close calls among its most likely tokens. */
+  public LogitsComparison(
+      int positions, double kldMean, double kldP99, double top1, double rmsDeltaP, double maxAbs) {
+    this(positions, kldMean, kldP99, top1, rmsDeltaP, maxAbs, List.of());
+  }
+
+  /** The share of positions with the oracle's most likely token, or one less than this below it. */
+  public double top1Within(double margin) {
+    return top1 + (double) gaps.stream().filter(gap -> gap < margin).count() / positions;
+  }
 
   /** Begins a comparison of logits with this many values a position. */
   public static Tally over(int vocabulary) {
@@ -38,6 +62,7 @@ public record LogitsComparison(
     private final double[] p;
     private final double[] q;
     private final List<Double> kl = new ArrayList<>();
+    private final List<Double> gaps = new ArrayList<>();
     private int sameTop;
     private double squaredDeltaP;
     private double maxAbs;
@@ -88,8 +113,11 @@ public record LogitsComparison(
         return;
       }
       int top = argmax(p);
-      if (top == argmax(q)) {
+      int own = argmax(q);
+      if (top == own) {
         sameTop++;
+      } else {
+        gaps.add(p[top] - p[own]);
       }
       toLogProbabilities(p);
       toLogProbabilities(q);
@@ -113,7 +141,8 @@ public record LogitsComparison(
           n == 0 ? Double.NaN : sorted[(int) Math.ceil(0.99 * n) - 1],
           (double) sameTop / n,
           Math.sqrt(squaredDeltaP / n),
-          maxAbs);
+          maxAbs,
+          gaps);
     }
 
     private static int argmax(double[] values) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.lab.TestData;
 import io.steelyard.lab.worker.LoadReport;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -115,5 +116,16 @@ class PrecisionClassTest {
     assertThat(
             PrecisionClass.FOUR_BIT.failures(new LogitsComparison(0, nan, nan, nan, nan, nan), ""))
         .hasSize(4);
+  }
+
+  @Test
+  void closeCallsCountAsAgreement() {
+    List<Double> gaps = List.of(0.05, 0.4, 0.6, 3.0);
+    LogitsComparison logits = new LogitsComparison(10, 1e-9, 1e-9, 0.6, 0, 1e-3, gaps);
+
+    assertThat(logits.top1Within(0.5)).isEqualTo(0.8);
+    assertThat(PrecisionClass.EIGHT_BIT.failures(logits, ""))
+        .containsExactly("top-1 agreement 0.800 is under 0.900");
+    assertThat(PrecisionClass.FOUR_BIT.failures(logits, "")).isEmpty();
   }
 }
