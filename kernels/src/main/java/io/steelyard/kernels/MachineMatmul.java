@@ -137,7 +137,7 @@ final class MachineMatmul implements AutoCloseable {
     int groups = (weights.rows() + Avx512.FEW_ROWS - 1) / Avx512.FEW_ROWS;
     int begin = share(groups, member, members) * Avx512.FEW_ROWS;
     int end = Math.min(weights.rows(), share(groups, member + 1, members) * Avx512.FEW_ROWS);
-    long longs = own[member].atLeast(5 * Long.BYTES);
+    long longs = own[member].atLeast(6 * Long.BYTES);
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -156,41 +156,34 @@ final class MachineMatmul implements AutoCloseable {
     }
   }
 
-  /** Rows of a part, in groups; the last group may overlap the one before. */
+  /** Rows of a part. A group's four begin a quarter of all apart, so that each is a long stream. */
   private void fewRows(Tensor part, int from, int to, int first, long longs) {
-    int size = Avx512.FEW_ROWS;
-    int groups = (to - from) / size;
-    fewGroups(part, from, groups, part.rowBytes(), 15, first, longs);
-    int rest = from + groups * size;
-    if (rest < to && groups > 0) {
-      fewGroups(part, to - size, 1, part.rowBytes(), 15, first, longs);
-    } else {
-      // Without a group to overlap, all four rows of one are the same.
-      for (int row = rest; row < to; row++) {
-        fewGroups(part, row, 1, 0, 1, first, longs);
-      }
+    int quarter = (to - from) / Avx512.FEW_ROWS;
+    if (quarter > 0) {
+      fewGroups(part, from, quarter, quarter, first, longs);
+    }
+    // All four rows of such a group are the same.
+    for (int row = from + quarter * Avx512.FEW_ROWS; row < to; row++) {
+      fewGroups(part, row, 1, 0, first, longs);
     }
   }
 
-  private void fewGroups(
-      Tensor part, int row, int groups, long rowBytes, int written, int first, long longs) {
-    if (groups == 0) {
-      return;
-    }
+  private void fewGroups(Tensor part, int row, int groups, int distance, int first, long longs) {
     DataType type = part.type();
     boolean blocks = type.blockSize() > 1;
     RawMemory.putLong(longs, part.columns() / type.blockSize());
     RawMemory.putLong(longs + 8, groups);
     RawMemory.putLong(longs + 16, 4L * y.stride());
-    RawMemory.putLong(longs + 24, written);
+    RawMemory.putLong(longs + 24, 4L * distance);
     RawMemory.putLong(longs + 32, activationSums);
+    RawMemory.putLong(longs + 40, part.rowBytes());
     long address = part.data().address() + row * part.rowBytes();
     for (int token = 0; token < tokens; token += Avx512.FEW) {
       long stride = blocks ? activationStride : 4L * x.stride();
       code.few(type, Math.min(Avx512.FEW, tokens - token))
           .call(
               address,
-              rowBytes,
+              distance * part.rowBytes(),
               blocks ? activations + token * stride : x.address(token),
               stride,
               y.address(token) + 4L * (first + row),

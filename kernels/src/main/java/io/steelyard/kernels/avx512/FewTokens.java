@@ -17,7 +17,6 @@ import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mask.K1;
-import static io.steelyard.kernels.assembler.Mask.K2;
 import static io.steelyard.kernels.assembler.Mask.K3;
 import static io.steelyard.kernels.assembler.Mask.K4;
 import static io.steelyard.kernels.assembler.Mask.K5;
@@ -42,6 +41,7 @@ import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
+import static io.steelyard.kernels.assembler.Op.VPEXTRD_STORE;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
 import static io.steelyard.kernels.assembler.Op.VPORD;
@@ -72,10 +72,12 @@ import io.steelyard.kernels.machine.Function;
  * many tokens there are.
  *
  * <p>Arguments of its functions: the first row; bytes from one row to the next; activations; bytes
- * from one token's activations to the next; where the first token's products go; the address of
- * five longs: blocks of a row (for types without blocks, values); groups of four rows; bytes from
- * one token's products to the next; how many products of a group are written, 1 to 4, as a mask;
- * and bytes from a token's activations to the sums of its blocks.
+ * from one token's activations to the next; where the first token's products go; the address of six
+ * longs: blocks of a row (for types without blocks, values); groups of four rows; bytes from one
+ * token's products to the next; bytes from one product of a group to the next; bytes from a token's
+ * activations to the sums of its blocks; and bytes from one group's first row to the next's, whose
+ * products lie next to each other. So a group's rows can be far apart, and each be the beginning of
+ * a long stream.
  */
 final class FewTokens {
   /** The most tokens of one call. */
@@ -120,8 +122,6 @@ final class FewTokens {
     a.lea(R10, at(RSI, RSI, 2));
     a.lea(R11, at(RCX, RCX, 2));
     mask(K1, UPPER_HALF);
-    a.mov32(RAX, at(R9, 24));
-    a.kmovd(K2, RAX);
     constants();
     a.mov(RAX, at(R9, 8));
     a.mov(at(RSP, GROUPS), RAX);
@@ -141,8 +141,8 @@ final class FewTokens {
       case Q4_K, Q5_K, Q6_K -> largeBlocks();
     }
     store();
-    a.lea(RDI, at(RDI, RSI, 4));
-    a.add(R8, ROWS * Float.BYTES);
+    a.add(RDI, at(R9, 40));
+    a.add(R8, Float.BYTES);
     a.mov(RAX, at(RSP, GROUPS));
     a.sub(RAX, 1);
     a.mov(at(RSP, GROUPS), RAX);
@@ -542,6 +542,8 @@ final class FewTokens {
   private void store() {
     Vec sums = zmm(20);
     a.mov(RAX, R8);
+    a.mov(R14, at(R9, 24));
+    a.lea(R15, at(R14, R14, 2));
     for (int token = 0; token < tokens; token++) {
       if (isNibbles()) {
         a.op(VMOVUPS, sums, sum(token, 0));
@@ -557,7 +559,10 @@ final class FewTokens {
         a.op(VADDPS, sums, sums, zmm(22));
       }
       a.op(VPERMPS, sums, FOURTHS, sums);
-      a.merge(K2).op(VMOVUPS_STORE, at(RAX), sums.as(16));
+      a.op(VPEXTRD_STORE, at(RAX), sums.as(16), 0);
+      a.op(VPEXTRD_STORE, at(RAX, R14, 1), sums.as(16), 1);
+      a.op(VPEXTRD_STORE, at(RAX, R14, 2), sums.as(16), 2);
+      a.op(VPEXTRD_STORE, at(RAX, R15, 1), sums.as(16), 3);
       a.add(RAX, at(R9, 16));
     }
   }
