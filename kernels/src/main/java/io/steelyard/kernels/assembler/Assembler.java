@@ -82,11 +82,6 @@ public final class Assembler {
     general(0x89, from.number(), to, false);
   }
 
-  /** Loads 4 bytes and keeps their sign. */
-  public void movsxd(Gpr to, Mem from) {
-    general(0x63, to.number(), from, true);
-  }
-
   /** The address of a place. */
   public void lea(Gpr to, Mem from) {
     general(0x8D, to.number(), from, true);
@@ -136,20 +131,6 @@ public final class Assembler {
     general(0x85, b.number(), a);
   }
 
-  public void imul(Gpr to, Gpr by) {
-    rexFor(true, to.number(), 0, by.number());
-    one(0x0F);
-    one(0xAF);
-    registers(to.number(), by.number());
-  }
-
-  public void imul(Gpr to, Gpr from, int by) {
-    rexFor(true, to.number(), 0, from.number());
-    one(0x69);
-    registers(to.number(), from.number());
-    four(by);
-  }
-
   public void shl(Gpr to, int count) {
     shift(4, to, count);
   }
@@ -188,25 +169,6 @@ public final class Assembler {
     one(0x0F);
     one(0x01);
     one(0xD0);
-  }
-
-  public void prefetcht0(Mem from) {
-    prefetch(1, from);
-  }
-
-  public void prefetcht1(Mem from) {
-    prefetch(2, from);
-  }
-
-  public void prefetchnta(Mem from) {
-    prefetch(0, from);
-  }
-
-  private void prefetch(int level, Mem from) {
-    rex(false, level, from);
-    one(0x0F);
-    one(0x18);
-    memory(level, from, 1);
   }
 
   /** Lets a label stand for this place. */
@@ -293,19 +255,7 @@ public final class Assembler {
     registers(to.number(), from.number());
   }
 
-  /**
-   * Compares float32 lanes.
-   *
-   * @param predicate 1 for less than, 2 for at most, 14 for greater than
-   */
-  public void vcmpps(Mask to, Vec a, Vec b, int predicate) {
-    evex(1, 0, 0, Math.max(a.bytes(), b.bytes()), to.number(), a.number(), 0, b.number(), false);
-    one(0xC2);
-    registers(to.number(), b.number());
-    one(predicate);
-  }
-
-  /** Compares signed 32-bit lanes; predicates as for {@link #vcmpps}, 6 for greater than. */
+  /** Compares signed 32-bit lanes: predicate 1 is less than, 6 greater than. */
   public void vpcmpd(Mask to, Vec a, Vec b, int predicate) {
     evex(3, 1, 0, Math.max(a.bytes(), b.bytes()), to.number(), a.number(), 0, b.number(), false);
     one(0x1F);
@@ -325,13 +275,6 @@ public final class Assembler {
   /** The lowest lane becomes the low 32 bits, all else zero. */
   public void vmovd(Vec to, Gpr from) {
     vex(1, 1, false, 0, to.number(), 0, 0, from.number());
-    one(0x6E);
-    registers(to.number(), from.number());
-  }
-
-  /** The lowest two lanes become all 64 bits, all else zero. */
-  public void vmovq(Vec to, Gpr from) {
-    vex(1, 1, true, 0, to.number(), 0, 0, from.number());
     one(0x6E);
     registers(to.number(), from.number());
   }
@@ -494,16 +437,6 @@ public final class Assembler {
   /** {@code to += a · b} of bf16 pairs. */
   public void tdpbf16ps(Tile to, Tile a, Tile b) {
     product(2, 0x5C, to, a, b);
-  }
-
-  /** {@code to += a · b} of signed bytes, four at a time. */
-  public void tdpbssd(Tile to, Tile a, Tile b) {
-    product(3, 0x5E, to, a, b);
-  }
-
-  /** {@code to += a · b} of signed bytes in a, unsigned ones in b. */
-  public void tdpbsud(Tile to, Tile a, Tile b) {
-    product(2, 0x5E, to, a, b);
   }
 
   private void product(int prefix, int opcode, Tile to, Tile a, Tile b) {

@@ -68,8 +68,6 @@ final class Encodings {
       add("pop %s".formatted(name(r)), a -> a.pop(r));
       add("shl %s, 6".formatted(name(r)), a -> a.shl(r, 6));
       add("shr %s, 3".formatted(name(r)), a -> a.shr(r, 3));
-      add("imul %s, r11".formatted(name(r)), a -> a.imul(r, Gpr.R11));
-      add("imul %s, rdi, 1000".formatted(name(r)), a -> a.imul(r, RDI, 1000));
       add("test %s, rcx".formatted(name(r)), a -> a.test(r, RCX));
       add("shlx %s, r14, rbx".formatted(name(r)), a -> a.shlx(r, Gpr.R14, Gpr.RBX));
       add("movabs %s, 81985529216486895".formatted(name(r)), a -> a.mov(r, 0x123456789ABCDEFL));
@@ -95,12 +93,8 @@ final class Encodings {
       add("mov qword ptr " + at + ", r9", a -> a.mov(place, Gpr.R9));
       add("mov ecx, dword ptr " + at, a -> a.mov32(RCX, place));
       add("mov dword ptr " + at + ", r8d", a -> a.mov32(place, R8));
-      add("movsxd rdx, dword ptr " + at, a -> a.movsxd(Gpr.RDX, place));
       add("lea r11, " + at, a -> a.lea(Gpr.R11, place));
       add("add rdx, qword ptr " + at, a -> a.add(Gpr.RDX, place));
-      add("prefetcht0 " + at, a -> a.prefetcht0(place));
-      add("prefetcht1 " + at, a -> a.prefetcht1(place));
-      add("prefetchnta " + at, a -> a.prefetchnta(place));
     }
   }
 
@@ -111,17 +105,12 @@ final class Encodings {
     add("kmovq k2, r12", a -> a.kmovq(Mask.K2, R12));
     for (int n : new int[] {1, 9, 20, 30}) {
       add(
-          "vcmpps k2, zmm5, zmm%d, 1".formatted(n),
-          a -> a.vcmpps(Mask.K2, Vec.zmm(5), Vec.zmm(n), 1));
-      add(
           "vpcmpd k4, zmm%d, zmm7, 6".formatted(n),
           a -> a.vpcmpd(Mask.K4, Vec.zmm(n), Vec.zmm(7), 6));
       add("vpbroadcastd zmm%d, r9d".formatted(n), a -> a.vpbroadcastd(Vec.zmm(n), Gpr.R9));
     }
     add("vpbroadcastd ymm17, eax", a -> a.vpbroadcastd(Vec.ymm(17), RAX));
     add("vmovd xmm3, r9d", a -> a.vmovd(Vec.xmm(3), Gpr.R9));
-    add("vmovq xmm4, r10", a -> a.vmovq(Vec.xmm(4), R10));
-    add("vmovq xmm11, rax", a -> a.vmovq(Vec.xmm(11), RAX));
     add("vmovd xmm12, ecx", a -> a.vmovd(Vec.xmm(12), RCX));
   }
 
@@ -132,8 +121,6 @@ final class Encodings {
       add("tilezero " + name, a -> a.tilezero(t));
       if (t != Tile.TMM2 && t != Tile.TMM6) {
         add("tdpbf16ps %s, tmm2, tmm6".formatted(name), a -> a.tdpbf16ps(t, Tile.TMM2, Tile.TMM6));
-        add("tdpbssd tmm2, %s, tmm6".formatted(name), a -> a.tdpbssd(Tile.TMM2, t, Tile.TMM6));
-        add("tdpbsud tmm6, tmm2, %s".formatted(name), a -> a.tdpbsud(Tile.TMM6, Tile.TMM2, t));
       }
     }
     for (Mem place : PLACES) {
@@ -150,16 +137,14 @@ final class Encodings {
 
   private static Widths widths(Op op, int bytes) {
     return switch (op) {
-      case VINSERTI32X4, VINSERTI128 -> new Widths(bytes, bytes, 16);
+      case VINSERTI128 -> new Widths(bytes, bytes, 16);
       case VINSERTI64X4 -> new Widths(bytes, bytes, 32);
-      case VEXTRACTI32X4, VEXTRACTF32X4, VEXTRACTF128 -> new Widths(16, bytes, bytes);
-      case VEXTRACTI64X4, VEXTRACTF64X4 -> new Widths(32, bytes, bytes);
-      case VBROADCASTSS, VPBROADCASTB, VPBROADCASTW, VPBROADCASTD -> new Widths(bytes, 16, 16);
-      case VCVTPH2PS, VPMOVSXBW, VPMOVSXWD, VPMOVZXBW, VPMOVZXWD ->
-          new Widths(bytes, Math.max(16, bytes / 2), 0);
+      case VEXTRACTF128 -> new Widths(16, bytes, bytes);
+      case VEXTRACTF64X4 -> new Widths(32, bytes, bytes);
+      case VBROADCASTSS, VPBROADCASTW, VPBROADCASTD -> new Widths(bytes, 16, 16);
+      case VCVTPH2PS, VPMOVZXWD -> new Widths(bytes, Math.max(16, bytes / 2), 0);
       case VPMOVSXBD, VPMOVZXBD -> new Widths(bytes, 16, 0);
-      case VCVTPS2PH, VCVTNEPS2BF16, VPMOVDW, VPMOVWB ->
-          new Widths(Math.max(16, bytes / 2), bytes, 0);
+      case VCVTPS2PH, VCVTNEPS2BF16 -> new Widths(Math.max(16, bytes / 2), bytes, 0);
       case VPMOVDB -> new Widths(16, bytes, 0);
       default -> new Widths(bytes, bytes, bytes);
     };
@@ -171,16 +156,8 @@ final class Encodings {
             && op != Op.VBROADCASTSS
             && op != Op.VPBROADCASTD;
     return switch (op) {
-      case VBROADCASTI64X4, VINSERTI64X4, VEXTRACTI64X4, VEXTRACTF64X4 -> bytes == 64;
-      case VBROADCASTI32X4,
-          VINSERTI32X4,
-          VEXTRACTI32X4,
-          VEXTRACTF32X4,
-          VSHUFI32X4,
-          VSHUFF32X4,
-          VPERMPS,
-          VPERMD ->
-          bytes >= 32;
+      case VBROADCASTI64X4, VINSERTI64X4, VEXTRACTF64X4 -> bytes == 64;
+      case VBROADCASTI32X4, VSHUFI32X4, VSHUFF32X4, VPERMPS -> bytes >= 32;
       case VINSERTI128, VEXTRACTF128 -> bytes == 32;
       default -> scalar ? bytes == 16 : op.encoding == Encoding.AVX ? bytes <= 32 : true;
     };
@@ -324,22 +301,15 @@ final class Encodings {
 
   private static String immediate(Op op) {
     return switch (op) {
-      case VINSERTI32X4,
-          VINSERTI64X4,
+      case VINSERTI64X4,
           VINSERTI128,
-          VEXTRACTI32X4,
-          VEXTRACTI64X4,
           VEXTRACTF128,
-          VEXTRACTF32X4,
           VEXTRACTF64X4,
           VPEXTRW_STORE,
           VPEXTRD_STORE,
           VSHUFF32X4,
           VRNDSCALEPS,
           VCVTPS2PH,
-          VPTERNLOGD,
-          VPSHUFD,
-          VSHUFPS,
           VPERMILPS,
           VSHUFI32X4 ->
           ", 1";
