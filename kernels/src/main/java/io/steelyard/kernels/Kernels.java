@@ -3,7 +3,6 @@ package io.steelyard.kernels;
 import io.steelyard.kernels.avx512.Avx512;
 import io.steelyard.kernels.avx512.Product;
 import java.lang.foreign.Arena;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -42,24 +41,22 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> new ReferenceKernels(new ThreadTeam(threads));
       case VECTOR -> VectorTier.create(threads, deterministic);
-      case AVX512 -> {
-        if (!Avx512.available()) {
+      case AVX512, AMX -> {
+        if (!available(tier)) {
           throw new UnsupportedOperationException(
-              "the avx512 tier needs Linux on x86-64 with AVX-512, VNNI and BF16, and a system that"
-                  + " allows executable memory");
+              "the " + tier.label() + " tier can't run here: " + obstacle(tier));
         }
-        yield new MachineKernels(new ThreadTeam(threads), tier, Optional.empty(), deterministic);
-      }
-      case AMX -> {
-        if (!Avx512.hasTiles()) {
-          throw new UnsupportedOperationException(
-              "the amx tier needs what avx512 needs, AMX with int8 and bf16, and a system that lets"
-                  + " programs use its tiles");
-        }
-        yield new MachineKernels(
-            new ThreadTeam(threads), tier, Optional.of(Product.TILES), deterministic);
+        Optional<Product> wide = tier == Tier.AMX ? Optional.of(Product.TILES) : Optional.empty();
+        yield new MachineKernels(new ThreadTeam(threads), tier, wide, deterministic);
       }
     };
+  }
+
+  /** Why a machine-code tier can't run here, in half a sentence. */
+  static String obstacle(Tier tier) {
+    return tier == Tier.AMX && Avx512.available()
+        ? "this processor lacks AMX with bf16, or the system does not let programs use it"
+        : Avx512.obstacle();
   }
 
   /** Whether this processor and JVM can run a tier. */
@@ -74,9 +71,11 @@ public interface Kernels extends AutoCloseable {
 
   /** The fastest tier that this JVM can run. */
   static Tier best() {
-    return Arrays.stream(Tier.values())
-        .filter(Kernels::available)
-        .reduce(Tier.REFERENCE, (_, faster) -> faster);
+    Tier best = Tier.REFERENCE;
+    for (Tier tier : Tier.values()) {
+      best = available(tier) ? tier : best;
+    }
+    return best;
   }
 
   /** What {@link #description} of a tier's operators would be, without making them. */

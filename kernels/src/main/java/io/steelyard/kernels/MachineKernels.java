@@ -130,18 +130,15 @@ final class MachineKernels implements Kernels {
   @Override
   public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
     Operands.embed(table, ids, from, tokens, out);
+    StackedMatrix stacked = (StackedMatrix) table;
     int columns = table.columns();
     if (decoded.length < columns) {
       decoded = new float[columns];
     }
     for (int token = 0; token < tokens; token++) {
-      long row = ids[from + token];
-      int p = 0;
-      while (row >= table.parts().get(p).rows()) {
-        row -= table.parts().get(p).rows();
-        p++;
-      }
-      Tensor part = table.parts().get(p);
+      int p = stacked.part(ids[from + token]);
+      Tensor part = stacked.parts().get(p);
+      long row = ids[from + token] - stacked.firstRow(p);
       codecs.get(part.type()).decode(part.data(), row * part.rowBytes(), decoded, 0, columns);
       RawMemory.putFloats(out.address(token), decoded, columns);
     }

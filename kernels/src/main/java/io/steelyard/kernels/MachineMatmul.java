@@ -36,8 +36,7 @@ final class MachineMatmul implements AutoCloseable {
   private final int few;
   private final Optional<Product> wide;
   private final Avx512 code;
-  private final Scratch shared = new Scratch();
-  private final Scratch[] own;
+  private final TeamScratch scratch;
 
   // The operands of the product in progress; fields, so that a call allocates nothing.
   private StackedMatrix weights;
@@ -66,10 +65,7 @@ final class MachineMatmul implements AutoCloseable {
     this.wide = wide;
     this.few = few;
     this.code = code;
-    own = new Scratch[team.threads()];
-    for (int i = 0; i < own.length; i++) {
-      own[i] = new Scratch();
-    }
+    scratch = new TeamScratch(team);
   }
 
   /** The product that multiplies a type's panels with many tokens. */
@@ -111,19 +107,20 @@ final class MachineMatmul implements AutoCloseable {
   // ---- Few tokens.
 
   private void multiplyFew() {
-    int quantised = 0;
+    boolean quantised = false;
     for (int p = 0; p < weights.parts().size(); p++) {
       DataType type = weights.parts().get(p).type();
-      quantised += type.blockSize() > 1 ? 1 : 0;
-      for (int count = 1; count <= Math.min(tokens, Avx512.FEW); count++) {
-        code.few(type, count);
+      quantised |= type.blockSize() > 1;
+      // Assembled here, before several threads ask for it.
+      for (int token = 0; token < tokens; token += Avx512.FEW) {
+        code.few(type, Math.min(Avx512.FEW, tokens - token));
       }
     }
-    if (quantised > 0) {
+    if (quantised) {
       int blocks = weights.columns() / 32;
       activationSums = (long) blocks * Avx512.FEW_BLOCK;
       activationStride = (activationSums + 4L * blocks + 63) / 64 * 64;
-      activations = shared.atLeast(tokens * activationStride);
+      activations = scratch.shared().atLeast(tokens * activationStride);
       Function function = code.single(Single.FEW_ACTIVATIONS);
       for (int token = 0; token < tokens; token++) {
         long to = activations + token * activationStride;
@@ -137,20 +134,17 @@ final class MachineMatmul implements AutoCloseable {
     int groups = (weights.rows() + Avx512.FEW_ROWS - 1) / Avx512.FEW_ROWS;
     int begin = share(groups, member, members) * Avx512.FEW_ROWS;
     int end = Math.min(weights.rows(), share(groups, member + 1, members) * Avx512.FEW_ROWS);
-    long longs = own[member].atLeast(6 * Long.BYTES);
+    long longs = scratch.own(member).atLeast(6 * Long.BYTES);
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
       int rows = (int) part.rows();
       int from = Math.max(begin, first);
       int to = Math.min(end, first + rows);
-      if (tokens <= Avx512.FEW && from < to) {
-        fewRows(part, from - first, to - first, first, longs);
-      } else {
-        for (int row = from; row < to; row += FEW_BLOCK_ROWS) {
-          int last = Math.min(to, row + FEW_BLOCK_ROWS);
-          fewRows(part, row - first, last - first, first, longs);
-        }
+      // Weights that several calls need are taken a few rows at a time.
+      int step = tokens <= Avx512.FEW ? weights.rows() : FEW_BLOCK_ROWS;
+      for (int row = from; row < to; row += step) {
+        fewRows(part, row - first, Math.min(to, row + step) - first, first, longs);
       }
       first += rows;
     }
@@ -209,7 +203,7 @@ final class MachineMatmul implements AutoCloseable {
       prepareCode(part.type(), product);
     }
     long all = sizes.values().stream().mapToLong(Long::longValue).sum();
-    long address = shared.atLeast(all);
+    long address = scratch.shared().atLeast(all);
     tiles.clear();
     for (Map.Entry<Product, Long> each : sizes.entrySet()) {
       tiles.put(each.getKey(), address);
@@ -280,7 +274,7 @@ final class MachineMatmul implements AutoCloseable {
       int from = Math.max(begin, first) - first;
       int to = Math.min(end, first + groups(part)) - first;
       if (from < to) {
-        new Strip(part, firstRow, own[member]).multiply(from, to);
+        new Strip(part, firstRow, scratch.own(member)).multiply(from, to);
       }
       first += groups(part);
       firstRow += (int) part.rows();
@@ -329,10 +323,12 @@ final class MachineMatmul implements AutoCloseable {
       scaleStride = (sliceValues / 16 + 7) / 8 * 32L;
       // Turning constants eight chunks at a time may write past the last panel.
       long all = width * panelBytes + 8L * product.panelChunk();
-      long unpackedBytes = sliceValues;
       panels =
           scratch.atLeast(
-              all + HALF * (valueStride + 2 * scaleStride) + 4 * Long.BYTES + HALF * unpackedBytes);
+              all
+                  + HALF * (valueStride + 2 * scaleStride)
+                  + 4 * Long.BYTES
+                  + (long) HALF * sliceValues);
       values = panels + all;
       scales = values + HALF * valueStride;
       offsets = scales + HALF * scaleStride;
@@ -474,18 +470,11 @@ final class MachineMatmul implements AutoCloseable {
   }
 
   long scratchBytes() {
-    long bytes = shared.bytes();
-    for (Scratch scratch : own) {
-      bytes += scratch.bytes();
-    }
-    return bytes;
+    return scratch.bytes();
   }
 
   @Override
   public void close() {
-    shared.close();
-    for (Scratch scratch : own) {
-      scratch.close();
-    }
+    scratch.close();
   }
 }

@@ -4,22 +4,19 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.List;
 
-/**
- * How fast a tier multiplies a matrix of random weights.
- *
- * @param nanos of each call that was timed, in order
- * @param products multiplications of a call
- * @param bytes of weights that a call reads
- */
-public record MatmulSpeed(long[] nanos, long products, long bytes) {
+/** How fast a tier multiplies a matrix of random weights. */
+public final class MatmulSpeed {
   private static final int LEAST_CALLS = 5;
+
+  private MatmulSpeed() {}
 
   /**
    * Measures.
    *
    * @param millis how long to go on; at least five calls are made, after one that is not timed
+   * @return nanoseconds of each call that was timed, in order
    */
-  public static MatmulSpeed measure(
+  public static long[] measure(
       Kernels kernels, DataType type, int rows, int columns, int tokens, int millis) {
     try (Arena arena = Arena.ofShared()) {
       Matrix matrix = kernels.prepare(List.of(RandomOperands.tensor(arena, type, rows, columns)));
@@ -37,8 +34,7 @@ public record MatmulSpeed(long[] nanos, long products, long bytes) {
         kernels.matmul(matrix, x, y, tokens);
         nanos[calls++] = System.nanoTime() - start;
       }
-      return new MatmulSpeed(
-          Arrays.copyOf(nanos, calls), (long) rows * columns * tokens, type.bytes(columns) * rows);
+      return Arrays.copyOf(nanos, calls);
     }
   }
 }

@@ -24,6 +24,24 @@ record StackedMatrix(List<Tensor> parts, int rows, int columns) implements Matri
     return new StackedMatrix(List.copyOf(parts), Math.toIntExact(rows), Math.toIntExact(columns));
   }
 
+  /** The index of the part that holds a row. */
+  int part(long row) {
+    int part = 0;
+    for (long left = row - parts.getFirst().rows(); left >= 0; left -= parts.get(part).rows()) {
+      part++;
+    }
+    return part;
+  }
+
+  /** The first row of a part. */
+  long firstRow(int part) {
+    long first = 0;
+    for (int i = 0; i < part; i++) {
+      first += parts.get(i).rows();
+    }
+    return first;
+  }
+
   @Override
   public long ownedBytes() {
     return 0;

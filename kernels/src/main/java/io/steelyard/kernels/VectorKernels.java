@@ -68,14 +68,11 @@ final class VectorKernels implements Kernels {
   @Override
   public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
     Operands.embed(table, ids, from, tokens, out);
+    StackedMatrix stacked = (StackedMatrix) table;
     for (int token = 0; token < tokens; token++) {
-      long row = ids[from + token];
-      int p = 0;
-      while (row >= table.parts().get(p).rows()) {
-        row -= table.parts().get(p).rows();
-        p++;
-      }
-      Tensor part = table.parts().get(p);
+      int p = stacked.part(ids[from + token]);
+      Tensor part = stacked.parts().get(p);
+      long row = ids[from + token] - stacked.firstRow(p);
       long address = part.data().address() + row * part.rowBytes();
       VectorDecode.run(part.type(), address, table.columns(), out.address(token));
     }

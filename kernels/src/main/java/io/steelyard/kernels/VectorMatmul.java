@@ -24,8 +24,7 @@ final class VectorMatmul implements AutoCloseable {
 
   private final ThreadTeam team;
   private final int few;
-  private final Scratch shared = new Scratch();
-  private final Scratch[] own;
+  private final TeamScratch scratch;
 
   // The operands of the product in progress; fields, so that a call allocates nothing.
   private StackedMatrix weights;
@@ -43,10 +42,7 @@ final class VectorMatmul implements AutoCloseable {
   VectorMatmul(ThreadTeam team, int few) {
     this.team = team;
     this.few = few;
-    own = new Scratch[team.threads()];
-    for (int i = 0; i < own.length; i++) {
-      own[i] = new Scratch();
-    }
+    scratch = new TeamScratch(team);
   }
 
   void multiply(StackedMatrix weights, Rows x, Rows y, int tokens) {
@@ -56,7 +52,7 @@ final class VectorMatmul implements AutoCloseable {
     this.tokens = tokens;
     if (tokens <= few) {
       int blocks = weights.columns() / VectorDot.SUM_BLOCK;
-      long lanes = shared.atLeast(Lanes.BYTES + 4L * tokens * blocks);
+      long lanes = scratch.shared().atLeast(Lanes.BYTES + 4L * tokens * blocks);
       sums = lanes + Lanes.BYTES;
       for (int token = 0; token < tokens; token++) {
         VectorDot.sums(x.address(token), weights.columns(), sums + 4L * token * blocks, lanes);
@@ -64,7 +60,7 @@ final class VectorMatmul implements AutoCloseable {
       team.run(rows);
     } else {
       tiles = (tokens + VectorTile.WIDTH - 1) / VectorTile.WIDTH;
-      panels = shared.atLeast((long) tiles * weights.columns() * VectorTile.ROW_BYTES);
+      panels = scratch.shared().atLeast((long) tiles * weights.columns() * VectorTile.ROW_BYTES);
       team.run(pack);
       team.run(many);
     }
@@ -73,7 +69,7 @@ final class VectorMatmul implements AutoCloseable {
   private void rows(int member, int members) {
     int begin = share(weights.rows(), member, members);
     int end = share(weights.rows(), member + 1, members);
-    long lanes = own[member].atLeast(Lanes.BYTES);
+    long lanes = scratch.own(member).atLeast(Lanes.BYTES);
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -126,7 +122,7 @@ final class VectorMatmul implements AutoCloseable {
     int depth = Math.min(STRIP_COLUMNS, weights.columns());
     long stripBytes = (long) STRIP_ROWS * depth * Float.BYTES;
     long productRow = (long) tiles * VectorTile.ROW_BYTES;
-    long strip = own[member].atLeast(stripBytes + STRIP_ROWS * productRow);
+    long strip = scratch.own(member).atLeast(stripBytes + STRIP_ROWS * productRow);
     long product = strip + stripBytes;
     for (int row = begin; row < end; row += STRIP_ROWS) {
       int count = Math.min(STRIP_ROWS, end - row);
@@ -143,13 +139,9 @@ final class VectorMatmul implements AutoCloseable {
 
   private void decode(int row, int count, int column, int width, long strip) {
     for (int r = 0; r < count; r++) {
-      int inPart = row + r;
-      int p = 0;
-      while (inPart >= weights.parts().get(p).rows()) {
-        inPart -= (int) weights.parts().get(p).rows();
-        p++;
-      }
+      int p = weights.part(row + r);
       Tensor part = weights.parts().get(p);
+      long inPart = row + r - weights.firstRow(p);
       long from = part.data().address() + inPart * part.rowBytes() + part.type().bytes(column);
       VectorDecode.run(part.type(), from, width, strip + 4L * r * width);
     }
@@ -180,18 +172,11 @@ final class VectorMatmul implements AutoCloseable {
   }
 
   long scratchBytes() {
-    long bytes = shared.bytes();
-    for (Scratch scratch : own) {
-      bytes += scratch.bytes();
-    }
-    return bytes;
+    return scratch.bytes();
   }
 
   @Override
   public void close() {
-    shared.close();
-    for (Scratch scratch : own) {
-      scratch.close();
-    }
+    scratch.close();
   }
 }

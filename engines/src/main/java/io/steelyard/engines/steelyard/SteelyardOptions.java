@@ -90,7 +90,16 @@ record SteelyardOptions(
   /** The tier where no option names one. */
   static Tier defaultTier(Map<String, String> environment) throws EngineException {
     String forced = environment.getOrDefault(TIER_VARIABLE, "");
-    return forced.isEmpty() ? Kernels.best() : tier(TIER_VARIABLE, forced);
+    if (!forced.isEmpty()) {
+      return tier(TIER_VARIABLE, forced);
+    }
+    Tier best = Kernels.best();
+    if (best.compareTo(Tier.AVX512) < 0) {
+      System.err.printf(
+          "steelyard: no machine-code kernels (%s); the %s tier serves%n",
+          Kernels.obstacle(Tier.AVX512), best.label());
+    }
+    return best;
   }
 
   private static Tier tier(String name, String label) throws EngineException {

@@ -19,8 +19,7 @@ public final class SteelyardProvider implements EngineProvider {
           // The KV cache lies off the heap; what the machine has free is checked before it is made.
           "-XX:MaxDirectMemorySize=1t",
           // A pass over all layers is called too seldom to be compiled during warm-up, and its
-          // compilation
-          // takes longer than a trial should be disturbed for: so it is asked for early.
+          // compilation takes longer than a trial should be disturbed for: it is asked for early.
           "-XX:CompileCommand=quiet",
           "-XX:CompileCommand=CompileThresholdScaling,io.steelyard.models.architecture.*::forward,0.2");
 

@@ -91,16 +91,19 @@ public final class Avx512 {
 
   /** Whether this processor has all that the tier needs, and the system allows machine code. */
   public static boolean available() {
-    try {
-      return Cpu.isX86Linux() && Cpu.features().containsAll(NEEDED);
-    } catch (UnsupportedOperationException _) {
-      return false;
-    }
+    return Cpu.features().containsAll(NEEDED);
+  }
+
+  /** Why the tier can't run here, in half a sentence. */
+  public static String obstacle() {
+    return Cpu.obstacle().isEmpty()
+        ? "this processor lacks AVX-512 with VNNI and BF16"
+        : Cpu.obstacle();
   }
 
   /** Whether this processor has AMX too, and the system lets this process use it. */
   public static boolean hasTiles() {
-    return available() && Cpu.requestTiles();
+    return available() && Cpu.features().contains(Feature.AMX);
   }
 
   /** The one of this name. */

@@ -88,7 +88,7 @@ final class CacheStore {
       a.mov(RAX, R11);
       a.place(whole);
       a.add(R11, -16);
-      Lanes.first(a, K1, RAX, RBX);
+      Snippets.first(a, K1, RAX, RBX);
       a.zero(K1).op(VMOVUPS, zmm(0), at(RDI));
       if (half) {
         a.merge(K1).op(VCVTPS2PH, at(R10, 32 * part), zmm(0), 0);

@@ -66,7 +66,7 @@ final class Elementwise {
     a.jump(Condition.NOT_LESS, whole);
     a.test(count, count);
     a.jump(Condition.EQUAL, end);
-    Lanes.first(a, K1, count, RAX);
+    Snippets.first(a, K1, count, RAX);
     a.place(whole);
     step.write(a);
     for (Gpr pointer : moved) {
@@ -129,15 +129,15 @@ final class Elementwise {
                 step.zero(K1).op(VMOVUPS, zmm(1), at(R10));
                 step.op(VFMADD231PS, zmm(0), zmm(1), zmm(1));
               });
-          Lanes.reduce(a, VADDPS, zmm(0), zmm(1));
+          Snippets.reduce(a, VADDPS, zmm(0), zmm(1));
           a.vmovd(xmm(1), R9);
           a.op(VDIVSS, xmm(0), xmm(0), xmm(1));
           a.vmovd(xmm(1), R8);
           a.op(VADDSS, xmm(0), xmm(0), xmm(1));
           a.op(VSQRTSS, xmm(0), xmm(0), xmm(0));
-          Lanes.constant(a, zmm(1), 1f, RAX);
+          Snippets.constant(a, zmm(1), 1f, RAX);
           a.op(VDIVSS, xmm(0), xmm(1), xmm(0));
-          Lanes.spread(a, zmm(0), zmm(0));
+          Snippets.spread(a, zmm(0), zmm(0));
           loop(
               a,
               RCX,
@@ -207,9 +207,9 @@ final class Elementwise {
   static Function ropeInterleaved() {
     return Function.of(
         a -> {
-          Lanes.bytes(a, zmm(10), 0x0303_0202_0101_0000L, 0x0707_0606_0505_0404L, RAX);
+          Snippets.bytes(a, zmm(10), 0x0303_0202_0101_0000L, 0x0707_0606_0505_0404L, RAX);
           // The first of a pair takes the sine negated.
-          Lanes.constant(a, zmm(11), 0x8000_0000, RAX);
+          Snippets.constant(a, zmm(11), 0x8000_0000, RAX);
           a.mov(RAX, 0x5555);
           a.kmovd(K2, RAX);
           a.zero(K2).op(VMOVUPS, zmm(11), zmm(11));
@@ -228,7 +228,7 @@ final class Elementwise {
                 a.jump(Condition.NOT_LESS, whole);
                 a.mov(RAX, R8);
                 a.shr(RAX, 1);
-                Lanes.first(a, K3, RAX, R11);
+                Snippets.first(a, K3, RAX, R11);
                 a.place(whole);
                 a.zero(K3).op(VMOVUPS, ymm(0), at(RSI));
                 a.zero(K3).op(VMOVUPS, ymm(1), at(R9));

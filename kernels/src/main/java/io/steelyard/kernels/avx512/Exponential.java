@@ -38,14 +38,14 @@ final class Exponential {
 
   /** Fills registers 20 to 31, which must be left alone; 31 holds 1. */
   static void constants(Assembler a, Gpr scratch) {
-    Lanes.constant(a, ONE, 1f, scratch);
-    Lanes.constant(a, LOWEST, -104f, scratch);
-    Lanes.constant(a, HIGHEST, 100f, scratch);
-    Lanes.constant(a, LOG2_E, (float) (1 / Math.log(2)), scratch);
-    Lanes.constant(a, LN2_HIGH, LN2_IN_FEW_BITS, scratch);
-    Lanes.constant(a, LN2_LOW, (float) (Math.log(2) - LN2_IN_FEW_BITS), scratch);
+    Snippets.constant(a, ONE, 1f, scratch);
+    Snippets.constant(a, LOWEST, -104f, scratch);
+    Snippets.constant(a, HIGHEST, 100f, scratch);
+    Snippets.constant(a, LOG2_E, (float) (1 / Math.log(2)), scratch);
+    Snippets.constant(a, LN2_HIGH, LN2_IN_FEW_BITS, scratch);
+    Snippets.constant(a, LN2_LOW, (float) (Math.log(2) - LN2_IN_FEW_BITS), scratch);
     for (int i = 0; i < TERMS.length; i++) {
-      Lanes.constant(a, zmm(FIRST_TERM + i), TERMS[i], scratch);
+      Snippets.constant(a, zmm(FIRST_TERM + i), TERMS[i], scratch);
     }
   }
 

@@ -89,28 +89,28 @@ final class FewActivations {
   }
 
   private static void write(Assembler a) {
-    Lanes.constant(a, ABSOLUTE, 0x7FFF_FFFF, RAX);
-    Lanes.constant(a, ROUNDING, 128, RAX);
-    Lanes.constant(a, MOST, LARGEST, RAX);
-    Lanes.constant(a, LEAST, 1e-30f, RAX);
-    Lanes.constant(a, INVERSE, 1 / LARGEST, RAX);
-    Lanes.constant(a, ONES, 0x0101_0101, RAX);
-    Lanes.constant(a, EIGHTH, 0.125f, RAX);
-    Lanes.constant(a, MINUS_TWO, -8 / 4f, RAX);
-    Lanes.constant(a, MINUS_SIXTEEN, -128 / 8f, RAX);
-    Lanes.constant(a, MINUS_THIRTY_TWO, -32f, RAX);
+    Snippets.constant(a, ABSOLUTE, 0x7FFF_FFFF, RAX);
+    Snippets.constant(a, ROUNDING, 128, RAX);
+    Snippets.constant(a, MOST, LARGEST, RAX);
+    Snippets.constant(a, LEAST, 1e-30f, RAX);
+    Snippets.constant(a, INVERSE, 1 / LARGEST, RAX);
+    Snippets.constant(a, ONES, 0x0101_0101, RAX);
+    Snippets.constant(a, EIGHTH, 0.125f, RAX);
+    Snippets.constant(a, MINUS_TWO, -8 / 4f, RAX);
+    Snippets.constant(a, MINUS_SIXTEEN, -128 / 8f, RAX);
+    Snippets.constant(a, MINUS_THIRTY_TWO, -32f, RAX);
     Label block = a.loop();
     a.op(VMOVUPS, zmm(0), at(RDI));
     a.op(VMOVUPS, zmm(1), at(RDI, 64));
     a.op(VPANDD, zmm(2), zmm(0), ABSOLUTE);
     a.op(VPANDD, zmm(3), zmm(1), ABSOLUTE);
     a.op(VMAXPS, zmm(2), zmm(2), zmm(3));
-    Lanes.reduce(a, VMAXPS, zmm(2), zmm(3));
+    Snippets.reduce(a, VMAXPS, zmm(2), zmm(3));
     a.op(VMULSS, xmm(4), xmm(2), INVERSE.as(16));
     a.op(VMOVSS_STORE, at(RSI, SCALE), xmm(4));
     a.op(VMAXSS, xmm(2), xmm(2), LEAST.as(16));
     a.op(VDIVSS, xmm(2), MOST.as(16), xmm(2));
-    Lanes.spread(a, zmm(2), zmm(2));
+    Snippets.spread(a, zmm(2), zmm(2));
     for (int half = 0; half < 2; half++) {
       Vec value = zmm(half);
       a.op(VMULPS, value, value, zmm(2));
@@ -118,7 +118,7 @@ final class FewActivations {
     }
     a.op(VPADDD, zmm(5), zmm(0), zmm(1));
     a.op(VCVTDQ2PS, zmm(5), zmm(5));
-    Lanes.reduce(a, VADDPS, zmm(5), zmm(3));
+    Snippets.reduce(a, VADDPS, zmm(5), zmm(3));
     a.op(VMULSS, xmm(5), xmm(5), xmm(4));
     a.op(VMOVSS_STORE, at(RCX), xmm(5));
     store(a, EIGHTH_OF_SUM, EIGHTH);

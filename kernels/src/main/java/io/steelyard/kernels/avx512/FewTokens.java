@@ -110,8 +110,7 @@ final class FewTokens {
   // Registers: RDI rows, RSI bytes of a row, R10 three times that; RDX activations, RCX bytes of a
   // token's, R11 three times that; R8 products; R9 the longs; R12 the block in the first row, RBX
   // the block's activations, R13 the sums of its blocks, RBP counts blocks; the stack has 64 bytes
-  // for
-  // each row, then the count of groups.
+  // for each row, then the count of groups.
 
   private void write() {
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
@@ -211,7 +210,7 @@ final class FewTokens {
     a.place(rest);
     a.test(RAX, RAX);
     a.jump(Condition.EQUAL, end);
-    Lanes.first(a, K3, RAX, R14);
+    Snippets.first(a, K3, RAX, R14);
     floatStep(true);
     a.place(end);
   }
@@ -252,9 +251,9 @@ final class FewTokens {
   private static final Mask[] ROW_MASKS = {K4, K5, K6};
 
   private void constants() {
-    Lanes.bytes(a, FOURTHS, 0x0C08_0400, 0, RAX);
-    Lanes.constant(a, BITS, type == DataType.Q8_0 ? 0x8080_8080 : 0x0F0F_0F0F, RAX);
-    Lanes.constant(a, HIGH_BITS, type == DataType.Q6_K ? 0x3030_3030 : 0x1010_1010, RAX);
+    Snippets.bytes(a, FOURTHS, 0x0C08_0400, 0, RAX);
+    Snippets.constant(a, BITS, type == DataType.Q8_0 ? 0x8080_8080 : 0x0F0F_0F0F, RAX);
+    Snippets.constant(a, HIGH_BITS, type == DataType.Q6_K ? 0x3030_3030 : 0x1010_1010, RAX);
     mask(K4, 0x00F0);
     mask(K5, 0x0F00);
     mask(K6, 0xF000);

@@ -71,14 +71,14 @@ public final class Softmax {
     int chunk = Product.F32.tileChunk();
     Exponential.constants(a, RAX);
     a.op(VBROADCASTSS, zmm(10), at(RCX));
-    Lanes.bytes(a, zmm(11), 0x0706_0504_0302_0100L, 0x0F0E_0D0C_0B0A_0908L, RAX);
-    Lanes.constant(a, zmm(12), 16, RAX);
+    Snippets.bytes(a, zmm(11), 0x0706_0504_0302_0100L, 0x0F0E_0D0C_0B0A_0908L, RAX);
+    Snippets.constant(a, zmm(12), 16, RAX);
     a.add(RCX, HEADER);
     Label row = a.loop();
 
     // The largest of those seen.
     a.op(VPBROADCASTD, zmm(9), at(RCX, VISIBLE));
-    Lanes.constant(a, zmm(0), LOWEST, RAX);
+    Snippets.constant(a, zmm(0), LOWEST, RAX);
     a.op(VMOVUPS, zmm(1), zmm(11));
     a.mov(R10, RDI);
     a.mov(R11, R8);
@@ -89,11 +89,11 @@ public final class Softmax {
     a.add(R10, 64);
     a.sub(R11, 1);
     a.jump(Condition.NOT_EQUAL, largest);
-    Lanes.reduce(a, VMAXPS, zmm(0), zmm(2));
+    Snippets.reduce(a, VMAXPS, zmm(0), zmm(2));
     a.op(VMOVSS, xmm(3), at(RCX, MAXIMUM));
     a.op(VMAXSS, xmm(0), xmm(0), xmm(3));
     a.op(VMOVSS_STORE, at(RCX, MAXIMUM), xmm(0));
-    Lanes.spread(a, zmm(8), zmm(0));
+    Snippets.spread(a, zmm(8), zmm(0));
     a.op(VSUBPS, zmm(3), zmm(3), zmm(8));
     a.op(VMULPS, zmm(3), zmm(3), zmm(10));
     Exponential.apply(a, zmm(3), zmm(4), zmm(5));
@@ -121,7 +121,7 @@ public final class Softmax {
     a.add(RAX, 2 * chunk);
     a.sub(R11, 1);
     a.jump(Condition.NOT_EQUAL, weights);
-    Lanes.reduce(a, VADDPS, zmm(6), zmm(2));
+    Snippets.reduce(a, VADDPS, zmm(6), zmm(2));
     a.op(VFMADD231SS, xmm(6), xmm(7), at(RCX, SUM));
     a.op(VMOVSS_STORE, at(RCX, SUM), xmm(6));
 

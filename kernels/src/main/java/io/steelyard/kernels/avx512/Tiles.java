@@ -47,11 +47,11 @@ final class Tiles {
     return Function.of(
         a -> {
           if (product.isBytes()) {
-            Lanes.constant(a, zmm(10), 0x7FFF_FFFF, RAX);
-            Lanes.constant(a, zmm(11), 128, RAX);
-            Lanes.constant(a, zmm(12), 127f, RAX);
-            Lanes.constant(a, zmm(13), 1e-30f, RAX);
-            Lanes.constant(a, zmm(14), 1 / 127f, RAX);
+            Snippets.constant(a, zmm(10), 0x7FFF_FFFF, RAX);
+            Snippets.constant(a, zmm(11), 128, RAX);
+            Snippets.constant(a, zmm(12), 127f, RAX);
+            Snippets.constant(a, zmm(13), 1e-30f, RAX);
+            Snippets.constant(a, zmm(14), 1 / 127f, RAX);
           }
           Label end = new Label();
           Label rest = new Label();
@@ -79,7 +79,7 @@ final class Tiles {
           if (!product.isBytes()) {
             a.test(RCX, RCX);
             a.jump(Condition.EQUAL, end);
-            Lanes.first(a, K1, RCX, RAX);
+            Snippets.first(a, K1, RCX, RAX);
             if (product == Product.F32) {
               a.zero(K1).op(VMOVUPS, ymm(0), at(RDI));
               a.op(VMOVUPS_STORE, at(RSI), ymm(0));
@@ -114,12 +114,12 @@ final class Tiles {
     a.op(VPANDD, zmm(2), low, zmm(10));
     a.op(VPANDD, zmm(3), high, zmm(10));
     a.op(VMAXPS, zmm(2), zmm(2), zmm(3));
-    Lanes.reduce(a, VMAXPS, zmm(2), zmm(3));
+    Snippets.reduce(a, VMAXPS, zmm(2), zmm(3));
     a.op(VMULSS, xmm(4), xmm(2), xmm(14));
     a.op(VMOVSS_STORE, at(R8), xmm(4));
     a.op(VMAXSS, xmm(2), xmm(2), xmm(13));
     a.op(VDIVSS, xmm(2), xmm(12), xmm(2));
-    Lanes.spread(a, zmm(2), zmm(2));
+    Snippets.spread(a, zmm(2), zmm(2));
     for (int half = 0; half < 2; half++) {
       a.op(VMULPS, zmm(half), zmm(half), zmm(2));
       a.op(VCVTPS2DQ, zmm(half), zmm(half));
@@ -127,7 +127,7 @@ final class Tiles {
     // Of what was rounded, so that an offset and the rounding's error don't add up.
     a.op(VPADDD, zmm(5), low, high);
     a.op(VCVTDQ2PS, zmm(5), zmm(5));
-    Lanes.reduce(a, VADDPS, zmm(5), zmm(3));
+    Snippets.reduce(a, VADDPS, zmm(5), zmm(3));
     a.op(VMULSS, xmm(5), xmm(5), xmm(4));
     a.op(VMOVSS_STORE, at(R8, Product.tileSum(0) - Product.tileScale(0)), xmm(5));
     for (int half = 0; half < 2; half++) {

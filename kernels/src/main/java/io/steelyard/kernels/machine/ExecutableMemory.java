@@ -24,17 +24,17 @@ final class ExecutableMemory {
   static long map(byte[] code) {
     long bytes = (code.length + PAGE - 1) / PAGE * PAGE;
     long address =
-        SystemCalls.call(
-            SystemCalls.function("mmap"), 0, bytes, READ | WRITE, PRIVATE_ANONYMOUS, -1, 0);
+        NativeCalls.call(
+            NativeCalls.function("mmap"), 0, bytes, READ | WRITE, PRIVATE_ANONYMOUS, -1, 0);
     if (address == -1) {
       throw new UnsupportedOperationException("the system gives no memory for machine code");
     }
     MemorySegment.ofAddress(address).reinterpret(bytes).copyFrom(MemorySegment.ofArray(code));
     long failed =
-        SystemCalls.call(SystemCalls.function("mprotect"), address, bytes, READ | EXECUTE, 0, 0, 0);
+        NativeCalls.call(NativeCalls.function("mprotect"), address, bytes, READ | EXECUTE, 0, 0, 0);
     // The result is an int; only its low half counts.
     if ((int) failed != 0) {
-      SystemCalls.call(SystemCalls.function("munmap"), address, bytes, 0, 0, 0, 0);
+      NativeCalls.call(NativeCalls.function("munmap"), address, bytes, 0, 0, 0, 0);
       throw new UnsupportedOperationException("this system forbids executable memory");
     }
     return address;

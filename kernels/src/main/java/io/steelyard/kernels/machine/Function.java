@@ -22,7 +22,6 @@ public final class Function {
    * @throws UnsupportedOperationException if this system or processor can't run machine code
    */
   public static Function of(Consumer<Assembler> body) {
-    Cpu.requireX86();
     Assembler assembler = new Assembler();
     body.accept(assembler);
     assembler.vzeroupper();
@@ -39,14 +38,14 @@ public final class Function {
   }
 
   public long call(long a, long b, long c, long d, long e, long f) {
-    return SystemCalls.call(address, a, b, c, d, e, f);
+    return NativeCalls.call(address, a, b, c, d, e, f);
   }
 
   public long call(long a, long b, long c, long d) {
-    return SystemCalls.call(address, a, b, c, d, 0, 0);
+    return NativeCalls.call(address, a, b, c, d, 0, 0);
   }
 
   public long call(long a, long b, long c, long d, long e) {
-    return SystemCalls.call(address, a, b, c, d, e, 0);
+    return NativeCalls.call(address, a, b, c, d, e, 0);
   }
 }

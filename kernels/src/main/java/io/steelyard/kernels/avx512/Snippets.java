@@ -14,8 +14,8 @@ import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 
 /** Pieces of code that several kernels share. */
-final class Lanes {
-  private Lanes() {}
+final class Snippets {
+  private Snippets() {}
 
   /**
    * Combines all 16 lanes, always in the same order.

@@ -11,7 +11,7 @@ import java.lang.invoke.MethodHandle;
  * making a shape known costs start-up time, and the C calling convention lets a function ignore
  * arguments that it doesn't have.
  */
-final class SystemCalls {
+final class NativeCalls {
   private static final MethodHandle CALL =
       Linker.nativeLinker()
           .downcallHandle(
@@ -24,7 +24,7 @@ final class SystemCalls {
                   ValueLayout.JAVA_LONG,
                   ValueLayout.JAVA_LONG));
 
-  private SystemCalls() {}
+  private NativeCalls() {}
 
   static long call(MemorySegment function, long a, long b, long c, long d, long e, long f) {
     try {
