@@ -29,7 +29,7 @@ final class AdHocWorker implements AutoCloseable {
   /**
    * Starts an engine and loads a model.
    *
-   * @param threads 0 for all processors
+   * @param threads compute threads, at least 1
    */
   static AdHocWorker start(
       EngineSpec engine, ResolvedModel model, int threads, int context, String kv)
@@ -38,12 +38,7 @@ final class AdHocWorker implements AutoCloseable {
     Workers workers =
         workers(
             model,
-            new Study.Settings(
-                threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
-                context,
-                kv,
-                true,
-                Environment.affinity()),
+            new Study.Settings(threads, context, kv, true, Environment.affinity()),
             folder.path());
     WorkerProcess worker = null;
     try {

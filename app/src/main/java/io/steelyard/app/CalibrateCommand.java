@@ -4,6 +4,7 @@ import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.record.Json;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
@@ -27,12 +28,7 @@ final class CalibrateCommand implements Callable<Integer> {
   @Option(names = "--roofline", description = "measure the limits of memory and arithmetic (2 s)")
   boolean roofline;
 
-  @Option(
-      names = {"-t", "--threads"},
-      paramLabel = "N",
-      defaultValue = "0",
-      description = "threads; 0: all processors")
-  int threads;
+  @Mixin ThreadsOption threads;
 
   @Option(names = "--json", description = "print the limits as JSON")
   boolean json;
@@ -42,8 +38,7 @@ final class CalibrateCommand implements Callable<Integer> {
     if (!roofline) {
       throw new UsageException("calibrate needs to know what: there is --roofline");
     }
-    StudyOptions.between("--threads", threads, 0, 1024);
-    int team = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
+    int team = threads.count();
     Console console = new Console();
     console.note("Reading and multiplying for about two seconds");
     Roofline limits = Roofline.measure(team);

@@ -17,6 +17,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -113,12 +114,7 @@ final class GenerateCommand implements Callable<Integer> {
       })
   String speculate;
 
-  @Option(
-      names = {"-t", "--threads"},
-      paramLabel = "N",
-      defaultValue = "0",
-      description = "compute threads; 0: all processors")
-  int threads;
+  @Mixin ThreadsOption threads;
 
   @Option(
       names = "--kv",
@@ -133,7 +129,7 @@ final class GenerateCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     StudyOptions.between("--tokens", tokens, 1, 1 << 20);
-    StudyOptions.between("--threads", threads, 0, 1024);
+    int team = threads.count();
     if (!(temperature >= 0 && temperature <= 100)
         || !(topP > 0 && topP <= 1)
         || !(minP >= 0 && minP < 1)
@@ -153,7 +149,7 @@ final class GenerateCommand implements Callable<Integer> {
       int[] ids = ids(tokenizer, file.metadata());
       int context = ids.length + tokens;
       Models.checkContext(resolved, context);
-      try (AdHocWorker worker = AdHocWorker.start(spec, resolved, threads, context, kv)) {
+      try (AdHocWorker worker = AdHocWorker.start(spec, resolved, team, context, kv)) {
         run(console, worker, tokenizer, ids, speculates(spec));
       }
     }

@@ -6,6 +6,7 @@ import io.steelyard.kernels.MatmulSpeed;
 import io.steelyard.kernels.Tier;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * The process that {@link MatmulCommand} starts, in a virtual machine that all tiers can run in.
@@ -46,14 +47,11 @@ final class MatmulBench {
     List<Case> cases = Arrays.stream(arguments).skip(2).map(Case::parse).toList();
     for (Case each : cases) {
       try (Kernels kernels = Kernels.of(each.tier(), threads)) {
-        MatmulSpeed speed =
+        long[] nanos =
             MatmulSpeed.measure(
                 kernels, each.type(), each.rows(), each.columns(), each.tokens(), millis);
-        StringBuilder line = new StringBuilder();
-        for (long nanos : speed.nanos()) {
-          line.append(line.isEmpty() ? "" : " ").append(nanos);
-        }
-        System.out.println(line);
+        System.out.println(
+            Arrays.stream(nanos).mapToObj(Long::toString).collect(Collectors.joining(" ")));
       }
     }
   }

@@ -5,6 +5,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.kernels.Tier;
+import io.steelyard.lab.RunException;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import io.steelyard.reports.terminal.ProgressBar;
@@ -20,7 +21,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
@@ -52,7 +55,10 @@ final class MatmulCommand implements Callable<Integer> {
       paramLabel = "TIER",
       split = ",",
       description = "default: all that run here but 'reference'")
-  List<Tier> tiers = Arrays.stream(Tier.values()).filter(tier -> tier != Tier.REFERENCE).toList();
+  List<Tier> tiers =
+      Arrays.stream(Tier.values())
+          .filter(tier -> tier != Tier.REFERENCE && runsHere(tier))
+          .toList();
 
   @Option(
       names = "--shape",
@@ -69,12 +75,7 @@ final class MatmulCommand implements Callable<Integer> {
       description = "tokens of a product")
   List<Integer> tokens;
 
-  @Option(
-      names = {"-t", "--threads"},
-      paramLabel = "N",
-      defaultValue = "0",
-      description = "compute threads; 0: all processors")
-  int threads;
+  @Mixin ThreadsOption threads;
 
   @Option(
       names = "--millis",
@@ -85,34 +86,47 @@ final class MatmulCommand implements Callable<Integer> {
 
   private record Row(String shape, MatmulBench.Case of) {}
 
+  /** The vector tier runs in any process that is started for it, though not in this one. */
+  private static boolean runsHere(Tier tier) {
+    return tier == Tier.VECTOR || Kernels.available(tier);
+  }
+
+  /** All products of a shape; a type needs rows that are whole blocks. */
+  private Stream<Row> rows(String name) {
+    Shape shape = Synth.shapeOf(name);
+    return types.stream()
+        .filter(type -> shape.hidden() % type.blockSize() == 0)
+        .flatMap(
+            type ->
+                tokens.stream()
+                    .flatMap(
+                        count ->
+                            tiers.stream()
+                                .map(
+                                    tier ->
+                                        new MatmulBench.Case(
+                                            tier,
+                                            type,
+                                            shape.feedForward(),
+                                            shape.hidden(),
+                                            count))))
+        .map(of -> new Row(name, of));
+  }
+
   @Override
   public Integer call() throws IOException, InterruptedException {
-    StudyOptions.between("--threads", threads, 0, 1024);
+    int team = threads.count();
     StudyOptions.between("--millis", millis, 1, 60_000);
     for (int count : tokens) {
       StudyOptions.between("--tokens", count, 1, 4096);
     }
-    int team = threads == 0 ? Runtime.getRuntime().availableProcessors() : threads;
-    List<Row> rows = new ArrayList<>();
-    for (String name : shapes) {
-      Shape shape = Synth.shapeOf(name);
-      for (DataType type : types) {
-        if (shape.hidden() % type.blockSize() != 0) {
-          continue;
-        }
-        for (int count : tokens) {
-          for (Tier tier : tiers) {
-            if (tier == Tier.VECTOR || tier == Tier.REFERENCE || Kernels.available(tier)) {
-              rows.add(
-                  new Row(
-                      name,
-                      new MatmulBench.Case(
-                          tier, type, shape.feedForward(), shape.hidden(), count)));
-            }
-          }
-        }
+    for (Tier tier : tiers) {
+      if (!runsHere(tier)) {
+        throw new UsageException(
+            "--tier %s can't run here: %s".formatted(tier.label(), Kernels.obstacle(tier)));
       }
     }
+    List<Row> rows = shapes.stream().flatMap(this::rows).toList();
     Console console = new Console();
     console.note("Measuring this machine's limits, then %d products".formatted(rows.size()));
     Roofline limits = Roofline.measure(team);
@@ -147,8 +161,9 @@ final class MatmulCommand implements Callable<Integer> {
       for (Row row : rows) {
         String line = lines.readLine();
         if (line == null) {
-          throw new UsageException(
-              "the measuring process ended with code " + process.waitFor() + " at " + row.of());
+          throw new RunException(
+              "the measuring process ended with code %d at %s; what it says stands above"
+                  .formatted(process.waitFor(), row.of()));
         }
         add(
             table,

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -74,16 +75,11 @@ final class ModelLogitsCommand implements Callable<Integer> {
       description = "type of the KV cache: f16 or f32")
   String kv;
 
-  @Option(
-      names = {"-t", "--threads"},
-      paramLabel = "N",
-      defaultValue = "0",
-      description = "compute threads; 0: all processors")
-  int threads;
+  @Mixin ThreadsOption threads;
 
   @Override
   public Integer call() throws Exception {
-    StudyOptions.between("--threads", threads, 0, 1024);
+    int team = threads.count();
     Path folder = out.toAbsolutePath().getParent();
     if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
       throw new UsageException("--out " + out + ": name a file in a folder that is there");
@@ -95,7 +91,7 @@ final class ModelLogitsCommand implements Callable<Integer> {
     ResolvedModel resolved = Models.resolve(model, console);
     Models.checkContext(resolved, ids.size());
     int[] given = ids.stream().mapToInt(Integer::intValue).toArray();
-    try (AdHocWorker worker = AdHocWorker.start(spec, resolved, threads, given.length, kv);
+    try (AdHocWorker worker = AdHocWorker.start(spec, resolved, team, given.length, kv);
         FloatRows rows = worker.worker().logits(given).value()) {
       write(rows);
       console.note("%d positions × %d logits in %s".formatted(rows.rows(), rows.width(), out));

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -62,12 +63,7 @@ final class ParityCommand implements Callable<Integer> {
       description = "another model file for B, to find where two files differ")
   String modelB;
 
-  @Option(
-      names = {"-t", "--threads"},
-      paramLabel = "N",
-      defaultValue = "0",
-      description = "compute threads; 0: all processors")
-  int threads;
+  @Mixin ThreadsOption threads;
 
   @Option(
       names = "--kv",
@@ -105,15 +101,15 @@ final class ParityCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    StudyOptions.between("--threads", threads, 0, 1024);
+    int team = threads.count();
     Console console = new Console();
     List<String> prepared = Engines.prepare(List.of(a, b), console);
     EngineSpec specA = StudyOptions.parse(prepared.getFirst());
     EngineSpec specB = StudyOptions.parse(prepared.getLast());
     ResolvedModel first = Models.resolve(model, console);
     ResolvedModel second = modelB == null ? first : Models.resolve(modelB, console);
-    try (AdHocWorker left = AdHocWorker.start(specA, first, threads, CONTEXT, kv);
-        AdHocWorker right = AdHocWorker.start(specB, second, threads, CONTEXT, kv)) {
+    try (AdHocWorker left = AdHocWorker.start(specA, first, team, CONTEXT, kv);
+        AdHocWorker right = AdHocWorker.start(specB, second, team, CONTEXT, kv)) {
       // Two engines can agree no better than the less precise of them.
       PrecisionClass bounds =
           PrecisionClass.lessPrecise(
