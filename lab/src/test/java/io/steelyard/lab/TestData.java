@@ -233,7 +233,7 @@ public final class TestData {
         List.of(),
         "0123456789ab",
         "",
-        new LogitsComparison(3, 0, 0, 1, 0, 0),
+        new LogitsComparison(3, 0, 0, 1, 0, 0, List.of()),
         null,
         new int[] {5, 6, 7},
         Map.of(),

@@ -25,8 +25,9 @@ final class StudentisedBootstrap {
   private StudentisedBootstrap() {}
 
   /**
-   * The interval, or empty where the forks don't carry one: where so many resamples have no spread
-   * (few forks, or many equal values) that a bound would lie at infinity.
+   * The interval, or empty where the forks don't carry one: where they are so few that resamples of
+   * two forks alone fill a tail, or so many resamples have no spread that a bound would lie at
+   * infinity.
    *
    * @param values one value a fork, at least two
    * @param draw a fork's value with its trials resampled
@@ -39,7 +40,8 @@ final class StudentisedBootstrap {
     int n = values.length;
     double mean = Moments.mean(values);
     double standardError = Moments.standardDeviation(values) / Math.sqrt(n);
-    if (standardError == 0) {
+    double tail = (1 - level) / 2;
+    if (standardError == 0 || twoForksAlone(n) >= tail) {
       return Optional.empty();
     }
     RandomGenerator random = Seeds.generator(seed);
@@ -57,7 +59,6 @@ final class StudentisedBootstrap {
       studentised[resample] = studentise(drawn, mean, standardError, oneFork);
     }
     Arrays.sort(studentised);
-    double tail = (1 - level) / 2;
     // The order statistics just outside the tails, so that too few resamples widen, never narrow.
     int outside = (int) Math.floor((resamples + 1) * tail);
     if (outside < 1) {
@@ -68,6 +69,15 @@ final class StudentisedBootstrap {
     return Double.isFinite(low) && Double.isFinite(high) && low <= high
         ? Optional.of(new Interval(mean, low, high, level))
         : Optional.empty();
+  }
+
+  /**
+   * The chance that a resample draws from one given pair of forks only. Two forks that happen to
+   * lie close together give such resamples next to no spread; were that to reach the tail, the
+   * bound would tell how close they lie and nothing else.
+   */
+  private static double twoForksAlone(int n) {
+    return (Math.pow(2, n) - 2) / Math.pow(n, n);
   }
 
   private static double studentise(

@@ -13,7 +13,7 @@ import java.util.random.RandomGenerator;
 final class CoverageStudy {
 
   static final int TRIALS = 3;
-  static final int[] FORKS = {3, 5, 10, 30};
+  static final int[] FORKS = {3, 4, 5, 10, 30};
 
   private CoverageStudy() {}
 

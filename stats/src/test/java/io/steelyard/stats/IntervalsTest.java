@@ -39,7 +39,6 @@ class IntervalsTest {
 
   @Test
   void threeForksGetStudentsInterval() {
-    // With three forks one resample in nine draws a single fork: no bootstrap bound is finite.
     Interval interval =
         Intervals.mean(Sample.of(new double[][] {{9, 11}, {12, 12}, {13, 15}}), SEED).orElseThrow();
 
@@ -51,16 +50,32 @@ class IntervalsTest {
   }
 
   @Test
+  void fourForksOfWhichTwoLieCloseGetStudentsInterval() {
+    // Resamples of the close pair alone have next to no spread, and there are enough for a tail.
+    Sample sample = Sample.ofForks(100, 100.001, 103, 96);
+
+    assertThat(Intervals.mean(sample, SEED))
+        .contains(StudentT.interval(sample.forkMeans(), Intervals.LEVEL));
+  }
+
+  @Test
+  void theHigherTheLevelTheMoreForksTheBootstrapAsksFor() {
+    Sample five = normal(5, 3, 100, 2);
+    Sample seven = normal(7, 3, 100, 2);
+
+    assertThat(bootstrap(five, 0.95)).isPresent();
+    assertThat(bootstrap(five, 0.995)).isEmpty();
+    assertThat(bootstrap(seven, 0.995)).isPresent();
+  }
+
+  @Test
   void showsTheWiderOfStudentAndBootstrapBelowThirtyForks() {
     boolean bootstrapWasWider = false;
     boolean studentWasWider = false;
     for (int seed = 0; seed < 40; seed++) {
       Sample sample = normal(8, 3, 100, seed);
       Interval student = StudentT.interval(sample.forkMeans(), 0.95);
-      Interval bootstrap =
-          StudentisedBootstrap.interval(
-                  sample.forkMeans(), sample::resampledForkMean, 0.95, Intervals.RESAMPLES, SEED)
-              .orElseThrow();
+      Interval bootstrap = bootstrap(sample, 0.95).orElseThrow();
       Interval shown = Intervals.mean(sample, SEED).orElseThrow();
 
       assertThat(shown).isEqualTo(width(bootstrap) > width(student) ? bootstrap : student);
@@ -74,10 +89,7 @@ class IntervalsTest {
   void showsTheBootstrapFromThirtyForksOn() {
     Sample sample = normal(30, 3, 100, 3);
 
-    assertThat(Intervals.mean(sample, SEED))
-        .isEqualTo(
-            StudentisedBootstrap.interval(
-                sample.forkMeans(), sample::resampledForkMean, 0.95, Intervals.RESAMPLES, SEED));
+    assertThat(Intervals.mean(sample, SEED)).isEqualTo(bootstrap(sample, 0.95));
   }
 
   @Test
@@ -196,5 +208,10 @@ class IntervalsTest {
     Optional<Interval> interval = Intervals.mean(Sample.ofForks(-1, 0, 1), SEED);
 
     assertThat(interval.orElseThrow().estimate()).isZero();
+  }
+
+  private static Optional<Interval> bootstrap(Sample sample, double level) {
+    return StudentisedBootstrap.interval(
+        sample.forkMeans(), sample::resampledForkMean, level, Intervals.RESAMPLES, SEED);
   }
 }

@@ -37,12 +37,6 @@ public record LogitsComparison(
     gaps = gaps == null ? List.of() : List.copyOf(gaps);
   }
 
-  /** A comparison without close calls among its most likely tokens. */
-  public LogitsComparison(
-      int positions, double kldMean, double kldP99, double top1, double rmsDeltaP, double maxAbs) {
-    this(positions, kldMean, kldP99, top1, rmsDeltaP, maxAbs, List.of());
-  }
-
   /** The share of positions with the oracle's most likely token, or one less than this below it. */
   public double top1Within(double margin) {
     return top1 + (double) gaps.stream().filter(gap -> gap < margin).count() / positions;

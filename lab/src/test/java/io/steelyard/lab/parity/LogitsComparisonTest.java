@@ -8,6 +8,7 @@ import io.steelyard.lab.record.Json;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,7 +48,7 @@ class LogitsComparisonTest {
     double[] values = new Random(7).doubles(3 * 5, -20, 20).toArray();
 
     assertThat(compare(5, logits(values), logits(values)))
-        .isEqualTo(new LogitsComparison(3, 0, 0, 1, 0, 0));
+        .isEqualTo(new LogitsComparison(3, 0, 0, 1, 0, 0, List.of()));
   }
 
   @Test

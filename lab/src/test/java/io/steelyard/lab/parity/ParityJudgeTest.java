@@ -41,7 +41,7 @@ class ParityJudgeTest {
   }
 
   private static LogitsComparison logits(double mean, double p99, double top1, double maxAbs) {
-    return new LogitsComparison(100, mean, p99, top1, 0, maxAbs);
+    return new LogitsComparison(100, mean, p99, top1, 0, maxAbs, List.of());
   }
 
   private Summary.Parity judge(EngineParity engine) {

@@ -98,10 +98,13 @@ class PrecisionClassTest {
 
   @Test
   void everyBoundThatIsBrokenIsNamedWithBothValues() {
-    assertThat(PrecisionClass.HALF.failures(new LogitsComparison(3, 1e-3, 1e-2, 0.95, 0, 1), ""))
+    assertThat(
+            PrecisionClass.HALF.failures(
+                new LogitsComparison(3, 1e-3, 1e-2, 0.95, 0, 1, List.of()), ""))
         .isEmpty();
     assertThat(
-            PrecisionClass.HALF.failures(new LogitsComparison(3, 2e-3, 2e-2, 0.9, 0, 1.5), " now"))
+            PrecisionClass.HALF.failures(
+                new LogitsComparison(3, 2e-3, 2e-2, 0.9, 0, 1.5, List.of()), " now"))
         .containsExactly(
             "mean KL now 0.00200 is over 0.00100",
             "99th percentile of KL now 0.0200 is over 0.0100",
@@ -114,7 +117,8 @@ class PrecisionClassTest {
     double nan = Double.NaN;
 
     assertThat(
-            PrecisionClass.FOUR_BIT.failures(new LogitsComparison(0, nan, nan, nan, nan, nan), ""))
+            PrecisionClass.FOUR_BIT.failures(
+                new LogitsComparison(0, nan, nan, nan, nan, nan, List.of()), ""))
         .hasSize(4);
   }
 
