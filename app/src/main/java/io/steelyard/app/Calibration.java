@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Map;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 
@@ -74,11 +76,15 @@ final class Calibration {
   private static Limits limits(Roofline roofline, Path model) {
     try (GgufFile file = GgufFile.open(model)) {
       ModelCost cost = ModelCost.of(file);
+      Map<String, Double> products = roofline.productsPerSecond();
+      // Where there is no instruction for a type, its values are multiplied as float32.
+      String limit =
+          products.containsKey(cost.limit()) ? cost.limit() : Roofline.limit(DataType.F32);
       return new Limits(
           roofline.threads(),
           roofline.readBytesPerSecond(),
-          cost.limit(),
-          roofline.productsPerSecond().getOrDefault(cost.limit(), 0.0),
+          limit,
+          products.getOrDefault(limit, 0.0),
           cost.layerBytes(),
           cost.outputBytes(),
           cost.layerProducts(),

@@ -65,7 +65,7 @@ final class ModelLogitsCommand implements Callable<Integer> {
   @Option(
       names = "--tier",
       paramLabel = "TIER",
-      description = "reference, vector, avx512 or amx; for Steelyard's own engine")
+      description = "reference, vector, avx2, avx512 or amx; for Steelyard's own engine")
   String tier;
 
   @Option(

@@ -38,7 +38,7 @@ public class Attention {
   private static final int DIMENSION = 64;
   private static final int BEFORE = 512;
 
-  @Param({"VECTOR", "AVX512"})
+  @Param({"VECTOR", "AVX2", "AVX512"})
   Tier tier;
 
   @Param({"1", "512"})

@@ -33,7 +33,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class Matmul {
   private static final int SIZE = 2048;
 
-  @Param({"VECTOR", "AVX512"})
+  @Param({"VECTOR", "AVX2", "AVX512"})
   Tier tier;
 
   /** All types. */

@@ -1,7 +1,9 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.avx512.Avx512;
-import io.steelyard.kernels.avx512.Product;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.Product;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Optional;
@@ -41,19 +43,28 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> new ReferenceKernels(new ThreadTeam(threads));
       case VECTOR -> VectorTier.create(threads, deterministic);
-      case AVX512, AMX -> {
+      case AVX2, AVX512, AMX -> {
         if (!available(tier)) {
           throw new UnsupportedOperationException(
               "the " + tier.label() + " tier can't run here: " + obstacle(tier));
         }
-        Optional<Product> wide = tier == Tier.AMX ? Optional.of(Product.TILES) : Optional.empty();
-        yield new MachineKernels(new ThreadTeam(threads), tier, wide, deterministic);
+        Optional<Product> wide =
+            switch (tier) {
+              case AVX2 -> Optional.of(Product.F32);
+              case AMX -> Optional.of(Product.TILES);
+              default -> Optional.empty();
+            };
+        MachineCode code = tier == Tier.AVX2 ? new Avx2() : new Avx512();
+        yield new MachineKernels(new ThreadTeam(threads), tier, code, wide, deterministic);
       }
     };
   }
 
   /** Why a machine-code tier can't run here, in half a sentence. */
   static String obstacle(Tier tier) {
+    if (tier == Tier.AVX2) {
+      return Avx2.obstacle();
+    }
     return tier == Tier.AMX && Avx512.available()
         ? "this processor lacks AMX with bf16, or the system does not let programs use it"
         : Avx512.obstacle();
@@ -64,6 +75,7 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> true;
       case VECTOR -> VectorTier.available();
+      case AVX2 -> Avx2.available();
       case AVX512 -> Avx512.available();
       case AMX -> Avx512.hasTiles();
     };
@@ -83,7 +95,7 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> ReferenceKernels.DESCRIPTION;
       case VECTOR -> VectorTier.description();
-      case AVX512, AMX -> MachineKernels.description(tier);
+      case AVX2, AVX512, AMX -> MachineKernels.description(tier);
     };
   }
 

@@ -1,10 +1,10 @@
 package io.steelyard.kernels;
 
-import io.steelyard.kernels.avx512.Avx512;
-import io.steelyard.kernels.avx512.Avx512.Single;
-import io.steelyard.kernels.avx512.Product;
-import io.steelyard.kernels.avx512.Softmax;
+import io.steelyard.kernels.avx2.Softmax;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.MachineCode.Single;
+import io.steelyard.kernels.machine.Product;
 
 /**
  * Attention of the machine-code tier: tiled, with the online softmax of FlashAttention (Dao et al.,
@@ -22,7 +22,7 @@ final class MachineAttention {
 
   private static final int ROWS = Product.F32.tokens();
 
-  private final Avx512 code;
+  private final MachineCode code;
   private final ThreadTeam team;
   private final int few;
   private final Scratch shared = new Scratch();
@@ -43,7 +43,7 @@ final class MachineAttention {
 
   private final ThreadTeam.Task attend = this::attend;
 
-  MachineAttention(ThreadTeam team, Avx512 code, int few) {
+  MachineAttention(ThreadTeam team, MachineCode code, int few) {
     this.team = team;
     this.few = few;
     this.code = code;

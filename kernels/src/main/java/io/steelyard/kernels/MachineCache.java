@@ -1,9 +1,9 @@
 package io.steelyard.kernels;
 
-import io.steelyard.kernels.avx512.Avx512;
-import io.steelyard.kernels.avx512.Avx512.Single;
-import io.steelyard.kernels.avx512.Product;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.MachineCode.Single;
+import io.steelyard.kernels.machine.Product;
 import java.lang.foreign.Arena;
 
 /**
@@ -88,11 +88,11 @@ final class MachineCache implements KeyValues {
     return shape.type() == DataType.F16;
   }
 
-  Function storeKey(Avx512 code) {
+  Function storeKey(MachineCode code) {
     return code.single(isHalf() ? Single.STORE_KEY_F16 : Single.STORE_KEY_F32);
   }
 
-  Function storeValue(Avx512 code) {
+  Function storeValue(MachineCode code) {
     return code.single(isHalf() ? Single.STORE_VALUE_F16 : Single.STORE_VALUE_F32);
   }
 

@@ -2,11 +2,11 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.ThreadTeam.share;
 
-import io.steelyard.kernels.avx512.Avx512;
-import io.steelyard.kernels.avx512.Avx512.Single;
-import io.steelyard.kernels.avx512.Product;
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.MachineCode.Single;
+import io.steelyard.kernels.machine.Product;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -20,7 +20,7 @@ final class MachineKernels implements Kernels {
   private final ThreadTeam team;
   private final Tier tier;
   private final int few;
-  private final Avx512 code = new Avx512();
+  private final MachineCode code;
   private final MachineMatmul matmul;
   private final MachineAttention attention;
   private final RowCalls calls;
@@ -69,9 +69,11 @@ final class MachineKernels implements Kernels {
    *
    * @param wide the product of bf16 pairs that quantised weights take for many tokens, if any
    */
-  MachineKernels(ThreadTeam team, Tier tier, Optional<Product> wide, boolean deterministic) {
+  MachineKernels(
+      ThreadTeam team, Tier tier, MachineCode code, Optional<Product> wide, boolean deterministic) {
     this.team = team;
     this.tier = tier;
+    this.code = code;
     few = deterministic ? Integer.MAX_VALUE : MachineMatmul.FEW;
     matmul = new MachineMatmul(team, code, wide, few);
     attention = new MachineAttention(team, code, few);
@@ -95,16 +97,22 @@ final class MachineKernels implements Kernels {
   public String activations(Set<DataType> weights) {
     List<String> roundings = new ArrayList<>();
     if (weights.stream().anyMatch(type -> type.blockSize() > 1)) {
-      roundings.add((tier == Tier.AMX ? "bf16" : "int8") + " (prompt), int16 (decode)");
+      String prompt = tier == Tier.AVX2 ? "f32" : tier == Tier.AMX ? "bf16" : "int8";
+      roundings.add(prompt + " (prompt), int16 (decode)");
     }
-    if (weights.contains(DataType.BF16)) {
+    if (weights.contains(DataType.BF16) && tier != Tier.AVX2) {
       roundings.add("bf16 (prompt)");
     }
     return roundings.isEmpty() ? "f32" : String.join(", ", roundings);
   }
 
   static String description(Tier tier) {
-    return tier == Tier.AMX ? "amx bf16, avx512 vnni bf16" : "avx512 vnni bf16";
+    return switch (tier) {
+      case AVX2 -> "avx2 fma";
+      case AVX512 -> "avx512 vnni bf16";
+      case AMX -> "amx bf16, avx512 vnni bf16";
+      default -> throw new IllegalArgumentException(tier + " has no machine code");
+    };
   }
 
   @Override

@@ -2,10 +2,10 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.ThreadTeam.share;
 
-import io.steelyard.kernels.avx512.Avx512;
-import io.steelyard.kernels.avx512.Avx512.Single;
-import io.steelyard.kernels.avx512.Product;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.MachineCode.Single;
+import io.steelyard.kernels.machine.Product;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
@@ -35,7 +35,7 @@ final class MachineMatmul implements AutoCloseable {
   private final ThreadTeam team;
   private final int few;
   private final Optional<Product> wide;
-  private final Avx512 code;
+  private final MachineCode code;
   private final TeamScratch scratch;
 
   // The operands of the product in progress; fields, so that a call allocates nothing.
@@ -57,10 +57,11 @@ final class MachineMatmul implements AutoCloseable {
   /**
    * Begins.
    *
-   * @param wide the product of bf16 pairs that also quantised weights take for many tokens, if any
+   * @param wide the product of wider values that also quantised weights take for many tokens, if
+   *     any
    * @param few up to so many tokens the decoding path is taken
    */
-  MachineMatmul(ThreadTeam team, Avx512 code, Optional<Product> wide, int few) {
+  MachineMatmul(ThreadTeam team, MachineCode code, Optional<Product> wide, int few) {
     this.team = team;
     this.wide = wide;
     this.few = few;
@@ -112,13 +113,13 @@ final class MachineMatmul implements AutoCloseable {
       DataType type = weights.parts().get(p).type();
       quantised |= type.blockSize() > 1;
       // Assembled here, before several threads ask for it.
-      for (int token = 0; token < tokens; token += Avx512.FEW) {
-        code.few(type, Math.min(Avx512.FEW, tokens - token));
+      for (int token = 0; token < tokens; token += code.fewTokens()) {
+        code.few(type, Math.min(code.fewTokens(), tokens - token));
       }
     }
     if (quantised) {
       int blocks = weights.columns() / 32;
-      activationSums = (long) blocks * Avx512.FEW_BLOCK;
+      activationSums = (long) blocks * code.fewBlock();
       activationStride = (activationSums + 4L * blocks + 63) / 64 * 64;
       activations = scratch.shared().atLeast(tokens * activationStride);
       Function function = code.single(Single.FEW_ACTIVATIONS);
@@ -131,9 +132,9 @@ final class MachineMatmul implements AutoCloseable {
   }
 
   private void rows(int member, int members) {
-    int groups = (weights.rows() + Avx512.FEW_ROWS - 1) / Avx512.FEW_ROWS;
-    int begin = share(groups, member, members) * Avx512.FEW_ROWS;
-    int end = Math.min(weights.rows(), share(groups, member + 1, members) * Avx512.FEW_ROWS);
+    int groups = (weights.rows() + code.fewRows() - 1) / code.fewRows();
+    int begin = share(groups, member, members) * code.fewRows();
+    int end = Math.min(weights.rows(), share(groups, member + 1, members) * code.fewRows());
     long longs = scratch.own(member).atLeast(6 * Long.BYTES);
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
@@ -142,7 +143,7 @@ final class MachineMatmul implements AutoCloseable {
       int from = Math.max(begin, first);
       int to = Math.min(end, first + rows);
       // Weights that several calls need are taken a few rows at a time.
-      int step = tokens <= Avx512.FEW ? weights.rows() : FEW_BLOCK_ROWS;
+      int step = tokens <= code.fewTokens() ? weights.rows() : FEW_BLOCK_ROWS;
       for (int row = from; row < to; row += step) {
         fewRows(part, row - first, Math.min(to, row + step) - first, first, longs);
       }
@@ -152,12 +153,12 @@ final class MachineMatmul implements AutoCloseable {
 
   /** Rows of a part. A group's four begin a quarter of all apart, so that each is a long stream. */
   private void fewRows(Tensor part, int from, int to, int first, long longs) {
-    int quarter = (to - from) / Avx512.FEW_ROWS;
+    int quarter = (to - from) / code.fewRows();
     if (quarter > 0) {
       fewGroups(part, from, quarter, quarter, first, longs);
     }
     // All four rows of such a group are the same.
-    for (int row = from + quarter * Avx512.FEW_ROWS; row < to; row++) {
+    for (int row = from + quarter * code.fewRows(); row < to; row++) {
       fewGroups(part, row, 1, 0, first, longs);
     }
   }
@@ -172,9 +173,9 @@ final class MachineMatmul implements AutoCloseable {
     RawMemory.putLong(longs + 32, activationSums);
     RawMemory.putLong(longs + 40, part.rowBytes());
     long address = part.data().address() + row * part.rowBytes();
-    for (int token = 0; token < tokens; token += Avx512.FEW) {
+    for (int token = 0; token < tokens; token += code.fewTokens()) {
       long stride = blocks ? activationStride : 4L * x.stride();
-      code.few(type, Math.min(Avx512.FEW, tokens - token))
+      code.few(type, Math.min(code.fewTokens(), tokens - token))
           .call(
               address,
               distance * part.rowBytes(),
@@ -224,7 +225,8 @@ final class MachineMatmul implements AutoCloseable {
         code.widen(narrow(type));
       }
       code.single(Single.TRANSPOSE);
-      code.single(Single.FROM_HALF);
+      code.single(Single.FROM_F16);
+      code.single(Single.FROM_BF16);
     }
   }
 
@@ -313,7 +315,8 @@ final class MachineMatmul implements AutoCloseable {
       tile = tileOf(product);
       chunks = chunks(product);
       // A multiple of the eight chunks whose constants are turned together, and of large blocks.
-      int most = (int) (PANEL_BYTES / product.panelChunk()) / 8 * 8;
+      int unit = Math.max(8, 256 / product.chunkValues());
+      int most = (int) (PANEL_BYTES / product.panelChunk()) / unit * unit;
       slice = Math.min(chunks, most);
       panelBytes = (long) slice * product.panelChunk();
       width = (int) Math.max(1, Math.min(4, PANEL_BYTES / panelBytes));
@@ -419,7 +422,7 @@ final class MachineMatmul implements AutoCloseable {
       }
     }
 
-    /** Rows of quantised weights as bf16. */
+    /** Rows of quantised weights as the product's values. */
     private void widen(int row, int rows, int chunk, int sliceChunks) {
       int runs = sliceChunks * product.chunkValues() / 32;
       long bytes = 32L * runs;
@@ -440,21 +443,19 @@ final class MachineMatmul implements AutoCloseable {
       long first = (long) chunk * product.chunkValues();
       int count =
           (int) Math.min((long) sliceChunks * product.chunkValues(), part.columns() - first);
-      boolean direct =
-          type.blockSize() == 1
-              && type != DataType.F16
-              && rows == HALF
-              && count == sliceChunks * product.chunkValues();
+      boolean same = type == DataType.F32 || (type == DataType.BF16 && product != Product.F32);
+      boolean direct = same && rows == HALF && count == sliceChunks * product.chunkValues();
       if (type.blockSize() > 1) {
         widen(row, rows, chunk, sliceChunks);
       } else if (!direct) {
         RawMemory.clear(values, HALF * valueStride);
         for (int r = 0; r < rows; r++) {
           long value = values + r * valueStride;
-          if (type == DataType.F16) {
-            code.single(Single.FROM_HALF).call(row(row + r, chunk), value, count, 0);
-          } else {
+          if (same) {
             RawMemory.copy(row(row + r, chunk), value, type.bytes(count));
+          } else {
+            Single widen = type == DataType.F16 ? Single.FROM_F16 : Single.FROM_BF16;
+            code.single(widen).call(row(row + r, chunk), value, count, 0);
           }
         }
       }

@@ -1,7 +1,8 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.avx2.Avx2;
+import io.steelyard.kernels.avx2.Peak;
 import io.steelyard.kernels.avx512.Avx512;
-import io.steelyard.kernels.avx512.Peak;
 import io.steelyard.kernels.machine.Function;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -30,13 +31,19 @@ public record Roofline(
   public static Roofline measure(int threads) {
     try (ThreadTeam team = new ThreadTeam(threads)) {
       Map<String, Double> products = new LinkedHashMap<>();
-      if (Avx512.available()) {
-        for (Peak peak : Peak.values()) {
+      for (Peak peak : Peak.values()) {
+        boolean narrow = peak == Peak.VFMADD231PS && Avx2.available();
+        if (Avx512.available() || narrow) {
           products.put(peak.label(), peak(team, peak));
         }
       }
       return new Roofline(threads, read(team), products);
     }
+  }
+
+  /** Bytes of the widest vectors in use here. */
+  private static int vectorBytes() {
+    return Avx512.available() ? 64 : 32;
   }
 
   /** Which of {@link #productsPerSecond} bounds products with weights of this type. */
@@ -49,8 +56,8 @@ public record Roofline(
   }
 
   private static double peak(ThreadTeam team, Peak peak) {
-    Function function = peak.function();
-    long products = PEAK_TURNS * peak.productsOfTurn() * team.threads();
+    Function function = peak.function(vectorBytes());
+    long products = PEAK_TURNS * peak.productsOfTurn(vectorBytes()) * team.threads();
     return products
         / best(PEAK_ROUNDS, team, (member, members) -> function.call(PEAK_TURNS, 0, 0, 0));
   }
@@ -62,8 +69,8 @@ public record Roofline(
       // Untouched pages would all be the one page of zeros.
       memory.fill((byte) 1);
       ThreadTeam.Task task;
-      if (Avx512.available()) {
-        Function function = Peak.read();
+      if (Avx2.available()) {
+        Function function = Peak.read(vectorBytes());
         task = (member, members) -> function.call(memory.address() + member * each, each, 0, 0);
       } else {
         task = (member, members) -> readPlainly(memory.asSlice(member * each, each));

@@ -11,6 +11,8 @@ public enum Tier {
   REFERENCE,
   /** The JDK's Vector API: portable. */
   VECTOR,
+  /** Machine code of our own for AVX2 with FMA. */
+  AVX2,
   /** Machine code of our own for AVX-512 with VNNI and BF16. */
   AVX512,
   /** The same, with AMX tiles for prompts. */

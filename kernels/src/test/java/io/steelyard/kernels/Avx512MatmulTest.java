@@ -16,7 +16,7 @@ final class Avx512MatmulTest extends MatmulTest {
     if (tokens <= MachineMatmul.FEW) {
       return roundingOfFew(type, row, x, token);
     }
-    double bound = type.blockSize() > 1 ? shared(row, x, token, 127) : 0;
+    double bound = type.blockSize() > 1 ? RandomData.sharedScaleError(row, x, token, 127) : 0;
     if (type == DataType.BF16) {
       for (int i = 0; i < row.length; i++) {
         bound += Math.abs(row[i] * x.get(token, i)) * 0x1p-8;
@@ -26,20 +26,6 @@ final class Avx512MatmulTest extends MatmulTest {
   }
 
   static double roundingOfFew(DataType type, float[] row, Rows x, int token) {
-    return type.blockSize() > 1 ? shared(row, x, token, 32_512) : 0;
-  }
-
-  private static double shared(float[] row, Rows x, int token, int steps) {
-    double bound = 0;
-    for (int block = 0; block < row.length; block += 32) {
-      double largest = 0;
-      double weights = 0;
-      for (int i = block; i < block + 32; i++) {
-        largest = Math.max(largest, Math.abs(x.get(token, i)));
-        weights += Math.abs(row[i]);
-      }
-      bound += weights * largest / steps * 0.501;
-    }
-    return bound;
+    return type.blockSize() > 1 ? RandomData.sharedScaleError(row, x, token, 32_512) : 0;
   }
 }

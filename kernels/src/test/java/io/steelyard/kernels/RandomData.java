@@ -69,4 +69,19 @@ final class RandomData {
   private static void half(MemorySegment data, long offset, float value) {
     data.set(SHORT, offset, Float.floatToFloat16(value));
   }
+
+  /** The most that rounding 32 activations at a time to so many steps changes a product. */
+  static double sharedScaleError(float[] row, Rows x, int token, int steps) {
+    double bound = 0;
+    for (int block = 0; block < row.length; block += 32) {
+      double largest = 0;
+      double weights = 0;
+      for (int i = block; i < block + 32; i++) {
+        largest = Math.max(largest, Math.abs(x.get(token, i)));
+        weights += Math.abs(row[i]);
+      }
+      bound += weights * largest / steps * 0.501;
+    }
+    return bound;
+  }
 }

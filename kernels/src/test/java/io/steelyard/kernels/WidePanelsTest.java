@@ -1,6 +1,7 @@
 package io.steelyard.kernels;
 
-import io.steelyard.kernels.avx512.Product;
+import io.steelyard.kernels.avx512.Avx512;
+import io.steelyard.kernels.machine.Product;
 import java.util.Optional;
 
 /**
@@ -14,7 +15,11 @@ final class WidePanelsTest extends MatmulTest {
         Tier.AVX512,
         threads ->
             new MachineKernels(
-                new ThreadTeam(threads), Tier.AVX512, Optional.of(Product.BF16), false));
+                new ThreadTeam(threads),
+                Tier.AVX512,
+                new Avx512(),
+                Optional.of(Product.BF16),
+                false));
   }
 
   /** For many tokens both weights and activations are rounded to 8 bits, but for F16 and F32. */

@@ -60,7 +60,7 @@ class SessionTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"AVX512", "AMX"})
+  @EnumSource(names = {"AVX2", "AVX512", "AMX"})
   void decodingAllocatesNothingOnTheHeap(Tier tier) throws IOException {
     assumeTrue(Kernels.available(tier), "not applicable here: no " + tier.label() + " tier");
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -94,10 +94,10 @@ record SteelyardOptions(
       return tier(TIER_VARIABLE, forced);
     }
     Tier best = Kernels.best();
-    if (best.compareTo(Tier.AVX512) < 0) {
+    if (best.compareTo(Tier.AVX2) < 0) {
       System.err.printf(
           "steelyard: no machine-code kernels (%s); the %s tier serves%n",
-          Kernels.obstacle(Tier.AVX512), best.label());
+          Kernels.obstacle(Tier.AVX2), best.label());
     }
     return best;
   }

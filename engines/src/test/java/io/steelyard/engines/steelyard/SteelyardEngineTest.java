@@ -126,7 +126,7 @@ class SteelyardEngineTest {
     try (SteelyardEngine wrong = new SteelyardEngine(Map.of("STEELYARD_TIER", "fast"))) {
       assertRefused(
           Kind.BAD_REQUEST,
-          "STEELYARD_TIER must be reference|vector|avx512|amx, not 'fast'",
+          "STEELYARD_TIER must be reference|vector|avx2|avx512|amx, not 'fast'",
           () -> wrong.load(new LoadRequest(model, 1, 10, "f32", true, Map.of())));
     }
   }
@@ -358,7 +358,7 @@ class SteelyardEngineTest {
     assertRefused(Kind.BAD_REQUEST, "no model is loaded", () -> engine.reset());
     assertRefused(
         Kind.UNSUPPORTED,
-        "steelyard has no option 'flash'; it has: tier=reference|vector|avx512|amx",
+        "steelyard has no option 'flash'; it has: tier=reference|vector|avx2|avx512|amx",
         () -> load(Map.of("flash", "on")));
     assertRefused(Kind.BAD_REQUEST, "kv must be f16 or f32", () -> load(Map.of("kv", "q8_0")));
     assertRefused(

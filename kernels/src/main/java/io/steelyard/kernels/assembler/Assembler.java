@@ -24,8 +24,23 @@ public final class Assembler {
   private byte[] code = new byte[1024];
   private int size;
   private final List<Jump> jumps = new ArrayList<>();
+  private final boolean shortFormsOnly;
   private int mask;
   private boolean zeroing;
+
+  /** For any processor that has the instructions written. */
+  public Assembler() {
+    this(false);
+  }
+
+  private Assembler(boolean shortFormsOnly) {
+    this.shortFormsOnly = shortFormsOnly;
+  }
+
+  /** One that refuses what AVX2 does not have: EVEX encodings, masks, registers 16 to 31. */
+  public static Assembler avx2() {
+    return new Assembler(true);
+  }
 
   /** What has been written, every jump resolved. */
   public byte[] code() {
@@ -536,6 +551,9 @@ public final class Assembler {
       int index,
       int base,
       boolean broadcast) {
+    if (shortFormsOnly) {
+      throw new IllegalArgumentException("AVX2 has no such form of an instruction");
+    }
     int x = base > 15 ? base >> 4 : index >> 3;
     one(0x62);
     one((~reg >> 3 & 1) << 7 | (~x & 1) << 6 | (~base >> 3 & 1) << 5 | (~reg >> 4 & 1) << 4 | map);

@@ -34,6 +34,7 @@ import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.Snippets;
 import io.steelyard.kernels.machine.Function;
 
 /**

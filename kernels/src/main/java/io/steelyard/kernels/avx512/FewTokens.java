@@ -60,6 +60,8 @@ import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mask;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.Snippets;
+import io.steelyard.kernels.avx2.Unpack;
 import io.steelyard.kernels.machine.Function;
 
 /**

@@ -31,6 +31,7 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Tile;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.Product;
 import java.util.List;
 
 /**

@@ -31,10 +31,12 @@ import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.Snippets;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.Product;
 
 /**
- * Writes a token's activations into its place of a {@link Product}'s tile.
+ * Writes a token's activations into its place of a {@link Product}'s tile of bytes or bf16.
  *
  * <p>Arguments of its functions: the activations; the token's place in the tile's first chunk;
  * whole chunks, at least 0; values after the last whole chunk, 0 for bytes; the token's scale in
@@ -64,10 +66,6 @@ final class Tiles {
               bf16(a, 0);
               bf16(a, 1);
             }
-            case F32, F16 -> {
-              a.op(VMOVUPS, ymm(0), at(RDI));
-              a.op(VMOVUPS_STORE, at(RSI), ymm(0));
-            }
             default -> bytes(a);
           }
           a.add(RDI, product.chunkValues() * Float.BYTES);
@@ -80,19 +78,14 @@ final class Tiles {
             a.test(RCX, RCX);
             a.jump(Condition.EQUAL, end);
             Snippets.first(a, K1, RCX, RAX);
-            if (product == Product.F32) {
-              a.zero(K1).op(VMOVUPS, ymm(0), at(RDI));
-              a.op(VMOVUPS_STORE, at(RSI), ymm(0));
-            } else {
-              for (int half = 0; half < product.chunkValues() / 16; half++) {
-                if (half > 0) {
-                  a.shr(RAX, 16);
-                  a.kmovq(K1, RAX);
-                }
-                a.zero(K1).op(VMOVUPS, zmm(0), at(RDI, 64 * half));
-                a.op(VCVTNEPS2BF16, ymm(0), zmm(0));
-                a.op(VMOVUPS_STORE, at(RSI, 32 * half), ymm(0));
+            for (int half = 0; half < product.chunkValues() / 16; half++) {
+              if (half > 0) {
+                a.shr(RAX, 16);
+                a.kmovq(K1, RAX);
               }
+              a.zero(K1).op(VMOVUPS, zmm(0), at(RDI, 64 * half));
+              a.op(VCVTNEPS2BF16, ymm(0), zmm(0));
+              a.op(VMOVUPS_STORE, at(RSI, 32 * half), ymm(0));
             }
           }
           a.place(end);

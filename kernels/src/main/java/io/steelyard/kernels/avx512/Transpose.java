@@ -33,6 +33,7 @@ import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.Product;
 import java.util.function.IntUnaryOperator;
 
 /**

@@ -22,17 +22,33 @@ public final class Function {
    * @throws UnsupportedOperationException if this system or processor can't run machine code
    */
   public static Function of(Consumer<Assembler> body) {
-    Assembler assembler = new Assembler();
+    return of(new Assembler(), body);
+  }
+
+  /**
+   * Assembles a function that every processor with AVX2 can run.
+   *
+   * @param body writes everything but the last two instructions, {@code vzeroupper} and {@code ret}
+   * @throws UnsupportedOperationException if this system or processor can't run machine code
+   */
+  public static Function avx2(Consumer<Assembler> body) {
+    return of(Assembler.avx2(), body);
+  }
+
+  private static Function of(Assembler assembler, Consumer<Assembler> body) {
     body.accept(assembler);
     assembler.vzeroupper();
-    assembler.ret();
-    return new Function(MemorySegment.ofAddress(ExecutableMemory.map(assembler.code())));
+    return finish(assembler);
   }
 
   /** Without {@code vzeroupper}, for code that runs on any x86-64 processor. */
   static Function plain(Consumer<Assembler> body) {
     Assembler assembler = new Assembler();
     body.accept(assembler);
+    return finish(assembler);
+  }
+
+  private static Function finish(Assembler assembler) {
     assembler.ret();
     return new Function(MemorySegment.ofAddress(ExecutableMemory.map(assembler.code())));
   }

@@ -142,7 +142,8 @@ final class Encodings {
       case VEXTRACTF128 -> new Widths(16, bytes, bytes);
       case VEXTRACTF64X4 -> new Widths(32, bytes, bytes);
       case VBROADCASTSS, VPBROADCASTW, VPBROADCASTD -> new Widths(bytes, 16, 16);
-      case VCVTPH2PS, VPMOVZXWD -> new Widths(bytes, Math.max(16, bytes / 2), 0);
+      case VCVTPH2PS, VPMOVZXWD, VPMOVSXBW, VPMOVZXBW ->
+          new Widths(bytes, Math.max(16, bytes / 2), 0);
       case VPMOVSXBD, VPMOVZXBD -> new Widths(bytes, 16, 0);
       case VCVTPS2PH, VCVTNEPS2BF16 -> new Widths(Math.max(16, bytes / 2), bytes, 0);
       case VPMOVDB -> new Widths(16, bytes, 0);
@@ -164,7 +165,11 @@ final class Encodings {
   }
 
   private void vector(Op op) {
-    boolean memoryOnly = op == Op.VMOVSS || op == Op.VBROADCASTI32X4 || op == Op.VBROADCASTI64X4;
+    boolean memoryOnly =
+        switch (op) {
+          case VMOVSS, VBROADCASTI32X4, VBROADCASTI64X4, VMASKMOVPS, VMASKMOVPS_STORE -> true;
+          default -> false;
+        };
     int highest = op.encoding == Encoding.AVX ? 15 : 31;
     for (int bytes : new int[] {16, 32, 64}) {
       if (!exists(op, bytes)) {
@@ -285,7 +290,7 @@ final class Encodings {
                 });
         case RVM ->
             add(
-                "%s %s, %s, %s%s"
+                (op == Op.VMASKMOVPS_STORE ? "%1$s %4$s, %3$s, %2$s" : "%s %s, %s, %s%s")
                     .formatted(name(op), name(register), name(second), text(place), immediate),
                 x -> {
                   if (immediate.isEmpty()) {
@@ -308,7 +313,6 @@ final class Encodings {
           VPEXTRW_STORE,
           VPEXTRD_STORE,
           VSHUFF32X4,
-          VRNDSCALEPS,
           VCVTPS2PH,
           VPERMILPS,
           VSHUFI32X4 ->

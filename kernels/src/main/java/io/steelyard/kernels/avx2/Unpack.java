@@ -1,4 +1,4 @@
-package io.steelyard.kernels.avx512;
+package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R10;
 import static io.steelyard.kernels.assembler.Gpr.R11;
@@ -33,11 +33,9 @@ import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSUBB;
-import static io.steelyard.kernels.assembler.Op.VPXORD;
 import static io.steelyard.kernels.assembler.Op.VSUBPS;
 import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
-import static io.steelyard.kernels.assembler.Vec.zmm;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
@@ -59,7 +57,7 @@ import java.util.function.IntFunction;
  *
  * <p>Source of the layouts: {@code ggml-common.h}.
  */
-final class Unpack {
+public final class Unpack {
   private static final Vec NIBBLES = ymm(15);
   private static final Vec CONSTANT = ymm(14);
   private static final Vec HIGH_BITS = ymm(12);
@@ -67,7 +65,7 @@ final class Unpack {
   private Unpack() {}
 
   static Function of(DataType type) {
-    return Function.of(a -> write(a, type));
+    return Function.avx2(a -> write(a, type));
   }
 
   private static void write(Assembler a, DataType type) {
@@ -180,7 +178,7 @@ final class Unpack {
    * @param scratch three registers to overwrite
    * @param vectors the first of four vector registers to overwrite
    */
-  static void kScales(
+  public static void kScales(
       Assembler a, IntFunction<Mem> block, Mem scales, Mem offsets, Gpr[] scratch, int vectors) {
     Vec wide = ymm(vectors);
     Vec factor = ymm(vectors + 1);
@@ -196,7 +194,7 @@ final class Unpack {
       a.op(VCVTDQ2PS, wide, wide);
       a.op(VMULPS, wide, wide, factor);
       if (minima == 1) {
-        a.op(VPXORD, zero, zero, zero);
+        Snippets.clear(a, zero);
         a.op(VSUBPS, wide, zero, wide);
       }
       a.op(VMOVUPS_STORE, minima == 1 ? offsets : scales, wide);
@@ -225,7 +223,7 @@ final class Unpack {
   }
 
   /** Moves the bits of every word up, or down for a negative count. */
-  static void shift(Assembler a, Vec to, Vec from, int count) {
+  public static void shift(Assembler a, Vec to, Vec from, int count) {
     a.op(count < 0 ? VPSRLW_IMM : VPSLLW_IMM, to, from, Math.abs(count));
   }
 
@@ -247,12 +245,13 @@ final class Unpack {
   }
 
   private static void sixBits(Assembler a) {
-    a.op(VPBROADCASTW, ymm(2), at(RDI, 208));
-    a.op(VCVTPH2PS, zmm(2), ymm(2));
-    a.op(VPMOVSXBD, zmm(3), at(RDI, 192));
-    a.op(VCVTDQ2PS, zmm(3), zmm(3));
-    a.op(VMULPS, zmm(3), zmm(3), zmm(2));
-    a.op(VMOVUPS_STORE, at(RDX), zmm(3));
+    half(a, ymm(2), at(RDI, 208));
+    for (int eight = 0; eight < 2; eight++) {
+      a.op(VPMOVSXBD, ymm(3), at(RDI, 192 + 8 * eight));
+      a.op(VCVTDQ2PS, ymm(3), ymm(3));
+      a.op(VMULPS, ymm(3), ymm(3), ymm(2));
+      a.op(VMOVUPS_STORE, at(RDX, 32 * eight), ymm(3));
+    }
     for (int run = 0; run < 8; run++) {
       int part = run / 4;
       int inPart = run % 4;

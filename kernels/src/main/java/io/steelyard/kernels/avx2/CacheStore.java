@@ -1,4 +1,4 @@
-package io.steelyard.kernels.avx512;
+package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R10;
 import static io.steelyard.kernels.assembler.Gpr.R11;
@@ -10,7 +10,6 @@ import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
-import static io.steelyard.kernels.assembler.Mask.K1;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VCVTPS2PH;
 import static io.steelyard.kernels.assembler.Op.VMOVSS;
@@ -18,12 +17,14 @@ import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VPEXTRW_STORE;
 import static io.steelyard.kernels.assembler.Vec.xmm;
-import static io.steelyard.kernels.assembler.Vec.zmm;
+import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
+import io.steelyard.kernels.assembler.Gpr;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.Product;
 
 /**
  * Writes one token's keys or values, float32, to its place in the panels of a KV cache.
@@ -33,25 +34,32 @@ import io.steelyard.kernels.machine.Function;
  * the next's; and for values the bytes from one run of 32 to the next.
  */
 final class CacheStore {
-  private CacheStore() {}
+  private static final int LANES = 8;
+
+  private final Assembler a;
+  private final boolean half;
+
+  private CacheStore(Assembler a, boolean half) {
+    this.a = a;
+    this.half = half;
+  }
 
   /** A head's key becomes one of 32 columns of its panel. */
   static Function key(boolean half) {
-    return Function.of(a -> heads(a, () -> column(a, half)));
+    return Function.avx2(a -> new CacheStore(a, half).keys());
   }
 
   /** A head's values become rows of 32. */
   static Function value(boolean half) {
-    return Function.of(
-        a -> {
-          a.push(RBX);
-          heads(a, () -> runs(a, half));
-          a.pop(RBX);
-        });
+    return Function.avx2(a -> new CacheStore(a, half).values());
+  }
+
+  private int elementBytes() {
+    return half ? 2 : 4;
   }
 
   /** A loop over heads: RDI goes on by itself, R10 is the head's place, R11 counts its values. */
-  private static void heads(Assembler a, Runnable head) {
+  private void heads(Runnable head) {
     Label next = a.loop();
     a.mov(R10, RSI);
     a.mov(R11, RDX);
@@ -61,46 +69,56 @@ final class CacheStore {
     a.jump(Condition.NOT_EQUAL, next);
   }
 
-  private static void column(Assembler a, boolean half) {
+  /** Writes single values until R11 is 0, each so many bytes behind the one before. */
+  private void singles(Gpr place, int distance) {
     Label next = a.loop();
     if (half) {
       a.op(VMOVSS, xmm(0), at(RDI));
       a.op(VCVTPS2PH, xmm(0), xmm(0), 0);
-      a.op(VPEXTRW_STORE, at(R10), xmm(0), 0);
+      a.op(VPEXTRW_STORE, at(place), xmm(0), 0);
     } else {
       a.mov32(RAX, at(RDI));
-      a.mov32(at(R10), RAX);
+      a.mov32(at(place), RAX);
     }
     a.add(RDI, Float.BYTES);
-    a.add(R10, Product.ROWS * (half ? 2 : 4));
+    a.add(place, distance);
     a.sub(R11, 1);
     a.jump(Condition.NOT_EQUAL, next);
   }
 
-  private static void runs(Assembler a, boolean half) {
-    Label next = a.loop();
+  private void keys() {
+    heads(() -> singles(R10, Product.ROWS * elementBytes()));
+  }
+
+  private void values() {
+    a.push(RBX);
+    heads(this::runs);
+    a.pop(RBX);
+  }
+
+  private void runs() {
+    Label run = a.loop();
+    Label rest = new Label();
     Label end = new Label();
-    for (int part = 0; part < 2; part++) {
-      Label whole = new Label();
-      a.mov(RAX, 16);
-      a.cmp(R11, 16);
-      a.jump(Condition.NOT_LESS, whole);
-      a.mov(RAX, R11);
-      a.place(whole);
-      a.add(R11, -16);
-      Snippets.first(a, K1, RAX, RBX);
-      a.zero(K1).op(VMOVUPS, zmm(0), at(RDI));
+    a.mov(RBX, R10);
+    for (int part = 0; part < Product.ROWS / LANES; part++) {
+      a.cmp(R11, LANES);
+      a.jump(Condition.LESS, rest);
+      a.op(VMOVUPS, ymm(0), at(RDI));
       if (half) {
-        a.merge(K1).op(VCVTPS2PH, at(R10, 32 * part), zmm(0), 0);
+        a.op(VCVTPS2PH, at(RBX), ymm(0), 0);
       } else {
-        a.merge(K1).op(VMOVUPS_STORE, at(R10, 64 * part), zmm(0));
+        a.op(VMOVUPS_STORE, at(RBX), ymm(0));
       }
-      a.lea(RDI, at(RDI, RAX, 4));
-      a.cmp(R11, 0);
-      a.jump(Condition.NOT_GREATER, end);
+      a.add(RDI, 4 * LANES);
+      a.add(RBX, elementBytes() * LANES);
+      a.sub(R11, LANES);
+      a.jump(Condition.EQUAL, end);
     }
     a.add(R10, R9);
-    a.jmp(next);
+    a.jmp(run);
+    a.place(rest);
+    singles(RBX, elementBytes());
     a.place(end);
   }
 }

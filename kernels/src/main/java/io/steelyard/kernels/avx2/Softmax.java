@@ -1,4 +1,4 @@
-package io.steelyard.kernels.avx512;
+package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R10;
 import static io.steelyard.kernels.assembler.Gpr.R11;
@@ -23,23 +23,28 @@ import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
+import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
-import static io.steelyard.kernels.assembler.Op.VPXORD;
+import static io.steelyard.kernels.assembler.Op.VPCMPEQD;
+import static io.steelyard.kernels.assembler.Op.VPCMPGTD;
+import static io.steelyard.kernels.assembler.Op.VPOR;
+import static io.steelyard.kernels.assembler.Op.VPXOR;
 import static io.steelyard.kernels.assembler.Op.VSUBPS;
 import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
-import static io.steelyard.kernels.assembler.Vec.zmm;
 
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
+import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.Product;
 
 /**
  * The online softmax of attention: scores of some keys become weights, relative to the largest
  * score so far, in the place of a {@link Product} tile.
  *
- * <p>Arguments of its function: scores; bytes from one row's to the next's; the tile; state; steps
+ * <p>Arguments of its functions: scores; bytes from one row's to the next's; the tile; state; steps
  * of 16 keys, at least 1; rows, at least 1. The state is the scale of all scores, then from byte 16
  * on 16 bytes for each row: the largest score so far; the sum of weights so far; how many of these
  * keys the row sees, as int32; and, written here, what earlier sums have to be multiplied with.
@@ -61,67 +66,105 @@ public final class Softmax {
   /** The largest score before there is any. */
   public static final float LOWEST = -Float.MAX_VALUE;
 
-  private Softmax() {}
+  private final Assembler a;
 
-  static Function function() {
-    return Function.of(Softmax::write);
+  /** Bytes of a vector. */
+  private final int bytes;
+
+  private Softmax(Assembler a, int bytes) {
+    this.a = a;
+    this.bytes = bytes;
   }
 
-  private static void write(Assembler a) {
-    int chunk = Product.F32.tileChunk();
-    Exponential.constants(a, RAX);
-    a.op(VBROADCASTSS, zmm(10), at(RCX));
-    Snippets.bytes(a, zmm(11), 0x0706_0504_0302_0100L, 0x0F0E_0D0C_0B0A_0908L, RAX);
-    Snippets.constant(a, zmm(12), 16, RAX);
+  /** With vectors of 32 bytes. */
+  static Function narrow() {
+    return Function.avx2(a -> new Softmax(a, 32).write());
+  }
+
+  /** With vectors of 64 bytes, for AVX-512. */
+  public static Function wide() {
+    return Function.of(a -> new Softmax(a, 64).write());
+  }
+
+  private boolean isWide() {
+    return bytes == 64;
+  }
+
+  private Vec v(int number) {
+    return new Vec(number, bytes);
+  }
+
+  private void write() {
+    Vec largestSoFar = v(8);
+    Vec scale = v(10);
+    Vec indices = v(11);
+    Vec lanes = v(12);
+    Exponential exponential = Exponential.begin(a, bytes, RAX, 0);
+    a.op(VBROADCASTSS, scale, at(RCX));
+    Snippets.indices(a, indices, RAX);
+    Snippets.constant(a, lanes, bytes / Float.BYTES, RAX);
+    if (!isWide()) {
+      a.add(R8, R8);
+    }
     a.add(RCX, HEADER);
     Label row = a.loop();
 
     // The largest of those seen.
-    a.op(VPBROADCASTD, zmm(9), at(RCX, VISIBLE));
-    Snippets.constant(a, zmm(0), LOWEST, RAX);
-    a.op(VMOVUPS, zmm(1), zmm(11));
+    a.op(VPBROADCASTD, v(9), at(RCX, VISIBLE));
+    Snippets.constant(a, v(0), LOWEST, RAX);
+    a.op(VMOVUPS, v(1), indices);
     a.mov(R10, RDI);
     a.mov(R11, R8);
     Label largest = a.loop();
-    a.vpcmpd(K1, zmm(1), zmm(9), 1);
-    a.merge(K1).op(VMAXPS, zmm(0), zmm(0), at(R10));
-    a.op(VPADDD, zmm(1), zmm(1), zmm(12));
-    a.add(R10, 64);
+    if (isWide()) {
+      a.vpcmpd(K1, v(1), v(9), 1);
+      a.merge(K1).op(VMAXPS, v(0), v(0), at(R10));
+    } else {
+      // What is not seen becomes all ones, no number, of which the maximum is the other operand.
+      a.op(VPCMPGTD, v(2), v(9), v(1));
+      a.op(VPCMPEQD, v(3), v(3), v(3));
+      a.op(VPXOR, v(2), v(2), v(3));
+      a.op(VPOR, v(2), v(2), at(R10));
+      a.op(VMAXPS, v(0), v(2), v(0));
+    }
+    a.op(VPADDD, v(1), v(1), lanes);
+    a.add(R10, bytes);
     a.sub(R11, 1);
     a.jump(Condition.NOT_EQUAL, largest);
-    Snippets.reduce(a, VMAXPS, zmm(0), zmm(2));
+    Snippets.reduce(a, VMAXPS, v(0), v(2));
     a.op(VMOVSS, xmm(3), at(RCX, MAXIMUM));
     a.op(VMAXSS, xmm(0), xmm(0), xmm(3));
     a.op(VMOVSS_STORE, at(RCX, MAXIMUM), xmm(0));
-    Snippets.spread(a, zmm(8), zmm(0));
-    a.op(VSUBPS, zmm(3), zmm(3), zmm(8));
-    a.op(VMULPS, zmm(3), zmm(3), zmm(10));
-    Exponential.apply(a, zmm(3), zmm(4), zmm(5));
+    Snippets.spread(a, largestSoFar, v(0));
+    a.op(VSUBPS, v(3), v(3), largestSoFar);
+    a.op(VMULPS, v(3), v(3), scale);
+    exponential.apply(v(3), v(4), v(5), v(2));
     a.op(VMOVSS_STORE, at(RCX, CORRECTION), xmm(3));
-    a.op(VMOVUPS, zmm(7), zmm(3));
+    a.op(VMOVUPS, v(7), v(3));
 
     // Weights and their sum.
-    a.op(VPXORD, zmm(6), zmm(6), zmm(6));
-    a.op(VMOVUPS, zmm(1), zmm(11));
+    Snippets.clear(a, v(6));
+    a.op(VMOVUPS, v(1), indices);
     a.mov(R10, RDI);
     a.mov(RAX, RDX);
     a.mov(R11, R8);
     Label weights = a.loop();
-    a.vpcmpd(K1, zmm(1), zmm(9), 1);
-    a.op(VMOVUPS, zmm(0), at(R10));
-    a.op(VSUBPS, zmm(0), zmm(0), zmm(8));
-    a.op(VMULPS, zmm(0), zmm(0), zmm(10));
-    Exponential.apply(a, zmm(0), zmm(2), zmm(3));
-    a.zero(K1).op(VMOVUPS, zmm(0), zmm(0));
-    a.op(VADDPS, zmm(6), zmm(6), zmm(0));
+    a.op(VMOVUPS, v(0), at(R10));
+    a.op(VSUBPS, v(0), v(0), largestSoFar);
+    a.op(VMULPS, v(0), v(0), scale);
+    exponential.apply(v(0), v(2), v(3), v(4));
+    seen(v(0), v(2));
+    a.op(VADDPS, v(6), v(6), v(0));
     a.op(VMOVUPS_STORE, at(RAX), ymm(0));
-    a.op(VEXTRACTF64X4, at(RAX, chunk), zmm(0), 1);
-    a.op(VPADDD, zmm(1), zmm(1), zmm(12));
-    a.add(R10, 64);
-    a.add(RAX, 2 * chunk);
+    if (isWide()) {
+      a.op(VEXTRACTF64X4, at(RAX, Product.F32.tileChunk()), v(0), 1);
+    }
+    a.op(VPADDD, v(1), v(1), lanes);
+    a.add(R10, bytes);
+    a.add(RAX, bytes / 32 * Product.F32.tileChunk());
     a.sub(R11, 1);
     a.jump(Condition.NOT_EQUAL, weights);
-    Snippets.reduce(a, VADDPS, zmm(6), zmm(2));
+    Snippets.reduce(a, VADDPS, v(6), v(2));
     a.op(VFMADD231SS, xmm(6), xmm(7), at(RCX, SUM));
     a.op(VMOVSS_STORE, at(RCX, SUM), xmm(6));
 
@@ -130,5 +173,17 @@ public final class Softmax {
     a.add(RCX, ROW);
     a.sub(R9, 1);
     a.jump(Condition.NOT_EQUAL, row);
+    exponential.end();
+  }
+
+  /** Clears the lanes of keys that the row does not see. */
+  private void seen(Vec values, Vec scratch) {
+    if (isWide()) {
+      a.vpcmpd(K1, v(1), v(9), 1);
+      a.zero(K1).op(VMOVUPS, values, values);
+    } else {
+      a.op(VPCMPGTD, scratch, v(9), v(1));
+      a.op(VPAND, values, values, scratch);
+    }
   }
 }

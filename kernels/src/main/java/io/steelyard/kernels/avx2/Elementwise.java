@@ -1,0 +1,368 @@
+package io.steelyard.kernels.avx2;
+
+import static io.steelyard.kernels.assembler.Gpr.R10;
+import static io.steelyard.kernels.assembler.Gpr.R11;
+import static io.steelyard.kernels.assembler.Gpr.R8;
+import static io.steelyard.kernels.assembler.Gpr.R9;
+import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RBX;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
+import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Gpr.RDX;
+import static io.steelyard.kernels.assembler.Gpr.RSI;
+import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VADDPS;
+import static io.steelyard.kernels.assembler.Op.VADDSS;
+import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
+import static io.steelyard.kernels.assembler.Op.VDIVPS;
+import static io.steelyard.kernels.assembler.Op.VDIVSS;
+import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
+import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
+import static io.steelyard.kernels.assembler.Op.VFNMADD231PS;
+import static io.steelyard.kernels.assembler.Op.VMASKMOVPS;
+import static io.steelyard.kernels.assembler.Op.VMASKMOVPS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVSS;
+import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMULPS;
+import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
+import static io.steelyard.kernels.assembler.Op.VPCMPGTD;
+import static io.steelyard.kernels.assembler.Op.VPERMILPS;
+import static io.steelyard.kernels.assembler.Op.VPERMPS;
+import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
+import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
+import static io.steelyard.kernels.assembler.Op.VPXOR;
+import static io.steelyard.kernels.assembler.Op.VSQRTSS;
+import static io.steelyard.kernels.assembler.Op.VSUBPS;
+import static io.steelyard.kernels.assembler.Vec.xmm;
+import static io.steelyard.kernels.assembler.Vec.ymm;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Condition;
+import io.steelyard.kernels.assembler.Gpr;
+import io.steelyard.kernels.assembler.Label;
+import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.machine.Function;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** Operators on a row of float32 values. */
+final class Elementwise {
+  private static final int LANES = 8;
+  private static final int BYTES = 32;
+  private static final Vec SOME = ymm(15);
+  private static final Vec INDICES = ymm(14);
+
+  private final Assembler a;
+
+  /** Whether the step being written is the last, for fewer values than lanes. */
+  private boolean last;
+
+  private Elementwise(Assembler a) {
+    this.a = a;
+  }
+
+  private static Function function(Consumer<Elementwise> body) {
+    return Function.avx2(a -> body.accept(new Elementwise(a)));
+  }
+
+  /**
+   * Writes a loop over 8 values at a time, and a step for what is left. Uses registers 14 and 15,
+   * and RAX.
+   *
+   * @param count values, at least 0
+   * @param moved pointers that each step moves on by 32 bytes
+   */
+  private void loop(Gpr count, List<Gpr> moved, Runnable step) {
+    Label rest = new Label();
+    Label end = new Label();
+    a.sub(count, LANES);
+    a.jump(Condition.LESS, rest);
+    Label next = a.loop();
+    step.run();
+    for (Gpr pointer : moved) {
+      a.add(pointer, BYTES);
+    }
+    a.sub(count, LANES);
+    a.jump(Condition.NOT_LESS, next);
+    a.place(rest);
+    a.add(count, LANES);
+    a.jump(Condition.EQUAL, end);
+    select(SOME, count);
+    last = true;
+    step.run();
+    last = false;
+    a.place(end);
+  }
+
+  /** The first lanes of a register become all ones, as many as a count says. */
+  private void select(Vec to, Gpr count) {
+    Snippets.indices(a, INDICES, RAX);
+    Snippets.broadcast(a, to, count);
+    a.op(VPCMPGTD, to, to, INDICES);
+  }
+
+  private void load(Vec to, Mem from) {
+    if (last) {
+      a.op(VMASKMOVPS, to, SOME, from);
+    } else {
+      a.op(VMOVUPS, to, from);
+    }
+  }
+
+  private void store(Mem to, Vec from) {
+    if (last) {
+      a.op(VMASKMOVPS_STORE, from, SOME, to);
+    } else {
+      a.op(VMOVUPS_STORE, to, from);
+    }
+  }
+
+  /** Arguments: x, which receives the sum; what is added; values. */
+  static Function add() {
+    return function(
+        e ->
+            e.loop(
+                RDX,
+                List.of(RDI, RSI),
+                () -> {
+                  e.load(ymm(0), at(RDI));
+                  e.load(ymm(1), at(RSI));
+                  e.a.op(VADDPS, ymm(0), ymm(0), ymm(1));
+                  e.store(at(RDI), ymm(0));
+                }));
+  }
+
+  /** Arguments: gate; up; out; values. */
+  static Function siluGate() {
+    return function(Elementwise::writeSiluGate);
+  }
+
+  private void writeSiluGate() {
+    Exponential exponential = Exponential.begin(a, BYTES, RAX, 0);
+    loop(
+        RCX,
+        List.of(RDI, RSI, RDX),
+        () -> {
+          load(ymm(0), at(RDI));
+          load(ymm(5), at(RSI));
+          Snippets.clear(a, ymm(1));
+          a.op(VSUBPS, ymm(1), ymm(1), ymm(0));
+          exponential.apply(ymm(1), ymm(2), ymm(3), ymm(4));
+          a.op(VADDPS, ymm(1), ymm(1), exponential.one());
+          a.op(VDIVPS, ymm(0), ymm(0), ymm(1));
+          a.op(VMULPS, ymm(0), ymm(0), ymm(5));
+          store(at(RDX), ymm(0));
+        });
+    exponential.end();
+  }
+
+  /** Arguments: x; weight; y; values; the bits of epsilon; the bits of the number of values. */
+  static Function rmsNorm() {
+    return function(Elementwise::writeRmsNorm);
+  }
+
+  private void writeRmsNorm() {
+    a.mov(R10, RDI);
+    a.mov(R11, RCX);
+    Snippets.clear(a, ymm(0));
+    loop(
+        R11,
+        List.of(R10),
+        () -> {
+          load(ymm(1), at(R10));
+          a.op(VFMADD231PS, ymm(0), ymm(1), ymm(1));
+        });
+    Snippets.reduce(a, VADDPS, ymm(0), ymm(1));
+    a.vmovd(xmm(1), R9);
+    a.op(VDIVSS, xmm(0), xmm(0), xmm(1));
+    a.vmovd(xmm(1), R8);
+    a.op(VADDSS, xmm(0), xmm(0), xmm(1));
+    a.op(VSQRTSS, xmm(0), xmm(0), xmm(0));
+    Snippets.constant(a, ymm(1), 1f, RAX);
+    a.op(VDIVSS, xmm(0), xmm(1), xmm(0));
+    Snippets.spread(a, ymm(0), ymm(0));
+    loop(
+        RCX,
+        List.of(RDI, RSI, RDX),
+        () -> {
+          load(ymm(1), at(RDI));
+          load(ymm(2), at(RSI));
+          a.op(VMULPS, ymm(1), ymm(1), ymm(0));
+          a.op(VMULPS, ymm(1), ymm(1), ymm(2));
+          store(at(RDX), ymm(1));
+        });
+  }
+
+  /** {@code y = x · factor}. Arguments: x; y; values; the factor's bits. */
+  static Function scale() {
+    return scaled(false);
+  }
+
+  /** {@code y += x · factor}. Arguments: x; y; values; the factor's bits. */
+  static Function addScaled() {
+    return scaled(true);
+  }
+
+  private static Function scaled(boolean added) {
+    return function(
+        e -> {
+          Snippets.broadcast(e.a, ymm(0), RCX);
+          e.loop(
+              RDX,
+              List.of(RDI, RSI),
+              () -> {
+                e.load(ymm(1), at(RDI));
+                if (added) {
+                  e.load(ymm(2), at(RSI));
+                  e.a.op(VFMADD213PS, ymm(1), ymm(0), ymm(2));
+                } else {
+                  e.a.op(VMULPS, ymm(1), ymm(1), ymm(0));
+                }
+                e.store(at(RSI), ymm(1));
+              });
+        });
+  }
+
+  /** Arguments: float16 or bf16 values; where float32 values go; how many. */
+  static Function widen(DataType type) {
+    return Function.avx2(
+        a -> {
+          Label rest = new Label();
+          Label end = new Label();
+          a.sub(RDX, LANES);
+          a.jump(Condition.LESS, rest);
+          Label next = a.loop();
+          a.op(type == DataType.F16 ? VCVTPH2PS : VPMOVZXWD, ymm(0), at(RDI));
+          if (type == DataType.BF16) {
+            a.op(VPSLLD_IMM, ymm(0), ymm(0), 16);
+          }
+          a.op(VMOVUPS_STORE, at(RSI), ymm(0));
+          a.add(RDI, BYTES / 2);
+          a.add(RSI, BYTES);
+          a.sub(RDX, LANES);
+          a.jump(Condition.NOT_LESS, next);
+          a.place(rest);
+          a.add(RDX, LANES);
+          a.jump(Condition.EQUAL, end);
+          Label one = a.loop();
+          value(a, type, xmm(0), at(RDI));
+          a.op(VMOVSS_STORE, at(RSI), xmm(0));
+          a.add(RDI, 2);
+          a.add(RSI, Float.BYTES);
+          a.sub(RDX, 1);
+          a.jump(Condition.NOT_EQUAL, one);
+          a.place(end);
+        });
+  }
+
+  /** Loads one value of a type without blocks as float32, and nothing beyond it. */
+  static void value(Assembler a, DataType type, Vec to, Mem from) {
+    switch (type) {
+      case F32 -> a.op(VMOVSS, to, from);
+      case F16 -> {
+        a.op(VPBROADCASTW, to, from);
+        a.op(VCVTPH2PS, to, to);
+      }
+      case BF16 -> {
+        a.op(VPBROADCASTW, to, from);
+        a.op(VPSLLD_IMM, to, to, 16);
+      }
+      default -> throw new IllegalArgumentException(type + " has blocks");
+    }
+  }
+
+  /**
+   * Turns pairs that lie side by side. Arguments: the first head; cosines, then sines of all pairs;
+   * heads; bytes from one head to the next; pairs.
+   */
+  static Function ropeInterleaved() {
+    return function(Elementwise::writeRopeInterleaved);
+  }
+
+  private void writeRopeInterleaved() {
+    Vec twice = ymm(10);
+    Vec negated = ymm(11);
+    Vec somePairs = ymm(12);
+    Snippets.bytes(a, twice, 0x0303_0202_0101_0000L, 0, RAX);
+    // The first of a pair takes the sine negated.
+    Snippets.bytes(a, negated, 0x0080_0080_0080_0080L, 0, RAX);
+    a.op(VPSLLD_IMM, negated, negated, 24);
+    a.lea(R9, at(RSI, R8, 4));
+    a.add(R8, R8);
+    loop(
+        R8,
+        List.of(RDI),
+        () -> {
+          // A lane for each value; angles are half as many.
+          if (last) {
+            a.shr(R8, 1);
+            select(somePairs, R8);
+            a.op(VMASKMOVPS, xmm(0), somePairs.as(16), at(RSI));
+            a.op(VMASKMOVPS, xmm(1), somePairs.as(16), at(R9));
+          } else {
+            a.op(VMOVUPS, xmm(0), at(RSI));
+            a.op(VMOVUPS, xmm(1), at(R9));
+          }
+          a.op(VPERMPS, ymm(0), twice, ymm(0));
+          a.op(VPERMPS, ymm(1), twice, ymm(1));
+          a.op(VPXOR, ymm(1), ymm(1), negated);
+          heads(
+              () -> {
+                load(ymm(2), at(R10));
+                a.op(VPERMILPS, ymm(3), ymm(2), 0xB1);
+                a.op(VMULPS, ymm(2), ymm(2), ymm(0));
+                a.op(VFMADD231PS, ymm(2), ymm(3), ymm(1));
+                store(at(R10), ymm(2));
+              });
+          a.add(RSI, BYTES / 2);
+          a.add(R9, BYTES / 2);
+        });
+  }
+
+  /** Turns pairs half the turned values apart; arguments as for {@link #ropeInterleaved}. */
+  static Function ropeSplit() {
+    return function(Elementwise::writeRopeSplit);
+  }
+
+  private void writeRopeSplit() {
+    a.lea(R9, at(RSI, R8, 4));
+    // Both the sines and the second of a pair lie so many bytes behind.
+    a.push(RBX);
+    a.mov(RBX, R8);
+    a.shl(RBX, 2);
+    loop(
+        R8,
+        List.of(RDI, RSI, R9),
+        () -> {
+          load(ymm(0), at(RSI));
+          load(ymm(1), at(R9));
+          heads(
+              () -> {
+                load(ymm(2), at(R10));
+                load(ymm(3), at(R10, RBX, 1));
+                a.op(VMULPS, ymm(4), ymm(2), ymm(0));
+                a.op(VFNMADD231PS, ymm(4), ymm(3), ymm(1));
+                a.op(VMULPS, ymm(5), ymm(2), ymm(1));
+                a.op(VFMADD231PS, ymm(5), ymm(3), ymm(0));
+                store(at(R10), ymm(4));
+                store(at(R10, RBX, 1), ymm(5));
+              });
+        });
+    a.pop(RBX);
+  }
+
+  /** A loop over heads, with R10 at each head's values. */
+  private void heads(Runnable head) {
+    a.mov(R10, RDI);
+    a.mov(R11, RDX);
+    Label next = a.loop();
+    head.run();
+    a.add(R10, RCX);
+    a.sub(R11, 1);
+    a.jump(Condition.NOT_EQUAL, next);
+  }
+}

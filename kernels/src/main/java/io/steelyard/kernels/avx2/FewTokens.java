@@ -1,0 +1,400 @@
+package io.steelyard.kernels.avx2;
+
+import static io.steelyard.kernels.assembler.Gpr.R11;
+import static io.steelyard.kernels.assembler.Gpr.R12;
+import static io.steelyard.kernels.assembler.Gpr.R13;
+import static io.steelyard.kernels.assembler.Gpr.R14;
+import static io.steelyard.kernels.assembler.Gpr.R15;
+import static io.steelyard.kernels.assembler.Gpr.R8;
+import static io.steelyard.kernels.assembler.Gpr.R9;
+import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RBP;
+import static io.steelyard.kernels.assembler.Gpr.RBX;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
+import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Gpr.RDX;
+import static io.steelyard.kernels.assembler.Gpr.RSP;
+import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VADDPS;
+import static io.steelyard.kernels.assembler.Op.VADDSS;
+import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
+import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
+import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
+import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
+import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
+import static io.steelyard.kernels.assembler.Op.VFMADD231SS;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU;
+import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMULPS;
+import static io.steelyard.kernels.assembler.Op.VPADDD;
+import static io.steelyard.kernels.assembler.Op.VPAND;
+import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
+import static io.steelyard.kernels.assembler.Op.VPMADDWD;
+import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
+import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
+import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
+import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
+import static io.steelyard.kernels.assembler.Op.VPOR;
+import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSUBB;
+import static io.steelyard.kernels.assembler.Op.VPSUBW;
+import static io.steelyard.kernels.assembler.Vec.xmm;
+import static io.steelyard.kernels.assembler.Vec.ymm;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Condition;
+import io.steelyard.kernels.assembler.Gpr;
+import io.steelyard.kernels.assembler.Label;
+import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.machine.Function;
+
+/**
+ * Products of rows as they lie in the file with one to four tokens: what decoding does. Weights
+ * with blocks become whole numbers of 16 bits, as the activations are; those without are float32.
+ * One row at a time; a token's sum takes the same steps however many tokens there are.
+ *
+ * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
+ * activations to the next; where the first token's product goes; the address of six longs: blocks
+ * of a row (for types without blocks, values); rows; bytes from one token's products to the next;
+ * not used; bytes from a token's activations to the sums of its blocks; and bytes from one row to
+ * the next, whose products lie next to each other.
+ */
+final class FewTokens {
+  /** The most tokens of one call. */
+  static final int TOKENS = 4;
+
+  /** Values of a loop over a type without blocks. */
+  private static final int STEP = 16;
+
+  /** Scales of a large block on the stack, and offsets behind them; then the count of rows. */
+  private static final int OFFSETS = 32;
+
+  private static final int ROWS = 64;
+  private static final int STACK = 80;
+
+  /** Bits of a word's lower nibble; of what a nibble lacks; what signed weights are less. */
+  private static final Vec NIBBLES = ymm(15);
+
+  private static final Vec HIGH_BITS = ymm(14);
+  private static final Vec EXCESS = ymm(13);
+
+  private final Assembler a;
+  private final DataType type;
+  private final int tokens;
+
+  private FewTokens(Assembler a, DataType type, int tokens) {
+    this.a = a;
+    this.type = type;
+    this.tokens = tokens;
+  }
+
+  static Function of(DataType type, int tokens) {
+    return Function.avx2(a -> new FewTokens(a, type, tokens).write());
+  }
+
+  // Registers: RDI the row; RDX activations, RCX bytes of a token's, R11 three times that; R8
+  // products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 the sums of
+  // its blocks, RBP counts blocks.
+
+  private void write() {
+    Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
+    for (Gpr register : kept) {
+      a.push(register);
+    }
+    a.sub(RSP, STACK);
+    a.lea(R11, at(RCX, RCX, 2));
+    constants();
+    a.mov(RAX, at(R9, 8));
+    a.mov(at(RSP, ROWS), RAX);
+    Label row = a.loop();
+    a.mov(R12, RDI);
+    a.mov(RBX, RDX);
+    a.mov(R13, RDX);
+    a.add(R13, at(R9, 32));
+    a.mov(RBP, at(R9));
+    for (int token = 0; token < tokens; token++) {
+      Snippets.clear(a, sum(token));
+    }
+    switch (type) {
+      case F32, F16, BF16 -> floats();
+      case Q8_0, Q4_0, Q4_1 -> blocks();
+      case Q4_K, Q5_K, Q6_K -> largeBlocks();
+    }
+    store();
+    a.add(RDI, at(R9, 40));
+    a.add(R8, Float.BYTES);
+    a.mov(RAX, at(RSP, ROWS));
+    a.sub(RAX, 1);
+    a.mov(at(RSP, ROWS), RAX);
+    a.jump(Condition.NOT_EQUAL, row);
+    a.add(RSP, STACK);
+    for (int i = kept.length - 1; i >= 0; i--) {
+      a.pop(kept[i]);
+    }
+  }
+
+  private static Vec sum(int token) {
+    return ymm(token);
+  }
+
+  private Mem token(int token, int offset) {
+    return switch (token) {
+      case 0 -> at(RBX, offset);
+      case 1 -> at(RBX, RCX, 1, offset);
+      case 2 -> at(RBX, RCX, 2, offset);
+      default -> at(RBX, R11, 1, offset);
+    };
+  }
+
+  private void store() {
+    a.mov(RAX, R8);
+    for (int token = 0; token < tokens; token++) {
+      Snippets.reduce(a, VADDPS, sum(token), ymm(8));
+      if (type.blockSize() == 1) {
+        a.op(VADDSS, xmm(token), xmm(token), rest(token).as(16));
+      }
+      a.op(VMOVSS_STORE, at(RAX), xmm(token));
+      a.add(RAX, at(R9, 16));
+    }
+  }
+
+  // ---- Types without blocks.
+
+  /** The sum of values after the last whole step. */
+  private static Vec rest(int token) {
+    return ymm(4 + token);
+  }
+
+  private void floats() {
+    Label rest = new Label();
+    Label end = new Label();
+    for (int token = 0; token < tokens; token++) {
+      Snippets.clear(a, rest(token));
+    }
+    a.sub(RBP, STEP);
+    a.jump(Condition.LESS, rest);
+    Label step = a.loop();
+    for (int half = 0; half < 2; half++) {
+      Mem place = at(R12, half * STEP / 2 * type.blockBytes());
+      Vec weights = ymm(10 + half);
+      switch (type) {
+        case F32 -> a.op(VMOVUPS, weights, place);
+        case F16 -> a.op(VCVTPH2PS, weights, place);
+        default -> {
+          a.op(VPMOVZXWD, weights, place);
+          a.op(VPSLLD_IMM, weights, weights, 16);
+        }
+      }
+      for (int token = 0; token < tokens; token++) {
+        a.op(VFMADD231PS, sum(token), weights, token(token, 32 * half));
+      }
+    }
+    a.add(R12, STEP * type.blockBytes());
+    a.add(RBX, STEP * Float.BYTES);
+    a.sub(RBP, STEP);
+    a.jump(Condition.NOT_LESS, step);
+    a.place(rest);
+    a.add(RBP, STEP);
+    a.jump(Condition.EQUAL, end);
+    Label one = a.loop();
+    Elementwise.value(a, type, xmm(10), at(R12));
+    for (int token = 0; token < tokens; token++) {
+      a.op(VFMADD231SS, rest(token).as(16), xmm(10), token(token, 0));
+    }
+    a.add(R12, type.blockBytes());
+    a.add(RBX, Float.BYTES);
+    a.sub(RBP, 1);
+    a.jump(Condition.NOT_EQUAL, one);
+    a.place(end);
+  }
+
+  // ---- Types with blocks: 32 weights in two registers, with a scale, or one for either.
+
+  private static Vec weights(int half) {
+    return ymm(4 + half);
+  }
+
+  private static Vec scale(int half) {
+    return ymm(6 + half);
+  }
+
+  private void constants() {
+    boolean bytes = type == DataType.Q4_0;
+    int nibbles = bytes || type == DataType.Q4_1 ? 0x0F0F_0F0F : 0x000F_000F;
+    Snippets.constant(a, NIBBLES, nibbles, RAX);
+    int high = type == DataType.Q6_K ? 0x0030_0030 : 0x0010_0010;
+    Snippets.constant(a, HIGH_BITS, high, RAX);
+    Snippets.constant(a, EXCESS, bytes ? 0x0808_0808 : 0x0020_0020, RAX);
+  }
+
+  private void nextBlock(Label block, int blocks) {
+    a.add(R12, type.blockBytes());
+    a.add(RBX, blocks * FewActivations.BLOCK);
+    a.sub(RBP, 1);
+    a.jump(Condition.NOT_EQUAL, block);
+  }
+
+  private void blocks() {
+    Label block = a.loop();
+    if (type == DataType.Q8_0) {
+      for (int half = 0; half < 2; half++) {
+        a.op(VPMOVSXBW, weights(half), at(R12, 2 + 16 * half));
+      }
+    } else {
+      Vec low = weights(0).as(16);
+      Vec high = weights(1).as(16);
+      a.op(VMOVDQU, low, at(R12, type.blockBytes() - 16));
+      a.op(VPSRLW_IMM, high, low, 4);
+      for (int half = 0; half < 2; half++) {
+        Vec nibbles = weights(half).as(16);
+        a.op(VPAND, nibbles, nibbles, NIBBLES.as(16));
+        if (type == DataType.Q4_0) {
+          a.op(VPSUBB, nibbles, nibbles, EXCESS.as(16));
+        }
+        a.op(VPMOVSXBW, weights(half), nibbles);
+      }
+    }
+    half(scale(0), 0);
+    if (type == DataType.Q4_1) {
+      half(scale(1), 2);
+      for (int token = 0; token < tokens; token++) {
+        a.op(VBROADCASTSS, ymm(8), token(token, FewActivations.EIGHTH_OF_SUM));
+        a.op(VFMADD231PS, sum(token), scale(1), ymm(8));
+      }
+    }
+    multiply(0);
+    nextBlock(block, 1);
+  }
+
+  /** A float16 becomes float32 in all lanes. */
+  private void half(Vec to, int offset) {
+    a.op(VPBROADCASTW, to.as(16), at(R12, offset));
+    a.op(VCVTPH2PS, to, to.as(16));
+  }
+
+  /**
+   * Multiplies 32 weights with every token's activations.
+   *
+   * @param ahead the block's distance from RBX
+   */
+  private void multiply(int ahead) {
+    boolean halves = type == DataType.Q6_K;
+    for (int token = 0; token < tokens; token++) {
+      Vec first = ymm(8);
+      Vec second = ymm(9);
+      Vec factor = ymm(10);
+      a.op(VPMADDWD, first, weights(0), token(token, ahead));
+      a.op(VPMADDWD, second, weights(1), token(token, ahead + 32));
+      a.op(VBROADCASTSS, factor, token(token, ahead + FewActivations.SCALE));
+      if (halves) {
+        a.op(VCVTDQ2PS, first, first);
+        a.op(VCVTDQ2PS, second, second);
+        a.op(VMULPS, first, first, scale(0));
+        a.op(VFMADD213PS, second, scale(1), first);
+        a.op(VFMADD231PS, sum(token), second, factor);
+      } else {
+        a.op(VPADDD, first, first, second);
+        a.op(VCVTDQ2PS, first, first);
+        a.op(VMULPS, factor, factor, scale(0));
+        a.op(VFMADD231PS, sum(token), first, factor);
+      }
+    }
+  }
+
+  // ---- Blocks of 256, whose scales are unpacked to the stack.
+
+  private void largeBlocks() {
+    Label block = a.loop();
+    if (type == DataType.Q6_K) {
+      sixScales();
+    } else {
+      Unpack.kScales(
+          a, offset -> at(R12, offset), at(RSP), at(RSP, OFFSETS), new Gpr[] {RAX, R14, R15}, 8);
+      offsets();
+    }
+    for (int run = 0; run < 8; run++) {
+      for (int half = 0; half < 2; half++) {
+        if (type == DataType.Q6_K) {
+          sixBits(run, half);
+        } else {
+          fourOrFiveBits(run, half);
+        }
+      }
+      multiply(run * FewActivations.BLOCK);
+    }
+    a.add(R13, 8 * Float.BYTES);
+    nextBlock(block, 8);
+  }
+
+  /** Adds the offsets of all eight runs at once: a lane for each, times the run's sum. */
+  private void offsets() {
+    a.op(VMOVUPS, ymm(8), at(RSP, OFFSETS));
+    for (int token = 0; token < tokens; token++) {
+      Mem sums =
+          switch (token) {
+            case 0 -> at(R13);
+            case 1 -> at(R13, RCX, 1);
+            case 2 -> at(R13, RCX, 2);
+            default -> at(R13, R11, 1);
+          };
+      a.op(VFMADD231PS, sum(token), ymm(8), sums);
+    }
+  }
+
+  /** 16 nibbles as words: the lower ones of 16 bytes, or the upper. */
+  private void nibbles(Vec to, int offset, boolean upper) {
+    a.op(VPMOVZXBW, to, at(R12, offset));
+    if (upper) {
+      a.op(VPSRLW_IMM, to, to, 4);
+    } else {
+      a.op(VPAND, to, to, NIBBLES);
+    }
+  }
+
+  /** Adds the bits that nibbles lack, from 16 bytes, moved up or down into their place. */
+  private void highBits(Vec to, int offset, int up) {
+    Vec bits = ymm(8);
+    a.op(VPMOVZXBW, bits, at(R12, offset));
+    if (up != 0) {
+      Unpack.shift(a, bits, bits, up);
+    }
+    a.op(VPAND, bits, bits, HIGH_BITS);
+    a.op(VPOR, to, to, bits);
+  }
+
+  private void fourOrFiveBits(int run, int half) {
+    boolean five = type == DataType.Q5_K;
+    nibbles(weights(half), (five ? 48 : 16) + 32 * (run / 2) + 16 * half, run % 2 == 1);
+    if (five) {
+      highBits(weights(half), 16 + 16 * half, 4 - run);
+    }
+    if (half == 0) {
+      a.op(VBROADCASTSS, scale(0), at(RSP, 4 * run));
+    }
+  }
+
+  private void sixScales() {
+    half(ymm(8), 208);
+    for (int eight = 0; eight < 2; eight++) {
+      a.op(VPMOVSXBD, ymm(9), at(R12, 192 + 8 * eight));
+      a.op(VCVTDQ2PS, ymm(9), ymm(9));
+      a.op(VMULPS, ymm(9), ymm(9), ymm(8));
+      a.op(VMOVUPS_STORE, at(RSP, 32 * eight), ymm(9));
+    }
+  }
+
+  private void sixBits(int run, int half) {
+    int part = run / 4;
+    int inPart = run % 4;
+    Vec weights = weights(half);
+    nibbles(weights, 64 * part + 32 * (inPart % 2) + 16 * half, inPart >= 2);
+    highBits(weights, 128 + 32 * part + 16 * half, 4 - 2 * inPart);
+    a.op(VPSUBW, weights, weights, EXCESS);
+    a.op(VBROADCASTSS, scale(half), at(RSP, 4 * (2 * run + half)));
+  }
+}

@@ -1,0 +1,96 @@
+package io.steelyard.kernels.avx2;
+
+import static io.steelyard.kernels.assembler.Gpr.R10;
+import static io.steelyard.kernels.assembler.Gpr.R11;
+import static io.steelyard.kernels.assembler.Gpr.R8;
+import static io.steelyard.kernels.assembler.Gpr.R9;
+import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RBX;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
+import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Gpr.RDX;
+import static io.steelyard.kernels.assembler.Gpr.RSI;
+import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VINSERTI128;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
+import static io.steelyard.kernels.assembler.Op.VPUNPCKHDQ;
+import static io.steelyard.kernels.assembler.Op.VPUNPCKHQDQ;
+import static io.steelyard.kernels.assembler.Op.VPUNPCKLDQ;
+import static io.steelyard.kernels.assembler.Op.VPUNPCKLQDQ;
+import static io.steelyard.kernels.assembler.Vec.xmm;
+import static io.steelyard.kernels.assembler.Vec.ymm;
+
+import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Condition;
+import io.steelyard.kernels.assembler.Gpr;
+import io.steelyard.kernels.assembler.Label;
+import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.Product;
+
+/**
+ * Turns 16 rows of float32 into columns: how rows become half of a {@link Product#F32} panel.
+ *
+ * <p>Arguments of its function: where the first column goes; the first row; bytes from one row to
+ * the next; how many pieces of 32 bytes each row has; bytes from where one piece's columns go to
+ * where the next's do; bytes from one piece of a row to the next.
+ */
+final class FloatTranspose {
+  private FloatTranspose() {}
+
+  static Function function() {
+    return Function.avx2(FloatTranspose::write);
+  }
+
+  private static void write(Assembler a) {
+    a.push(RBX);
+    // Row 4i is at base i, rows 4i+1 to 4i+3 after it.
+    Gpr[] bases = {RSI, R11, RAX, RBX};
+    a.lea(R10, at(RDX, RDX, 2));
+    a.lea(R11, at(RSI, RDX, 4));
+    a.lea(RAX, at(RSI, RDX, 8));
+    a.lea(RBX, at(R11, RDX, 8));
+    Label piece = a.loop();
+    for (int eight = 0; eight < 2; eight++) {
+      for (int part = 0; part < 2; part++) {
+        for (int i = 0; i < 4; i++) {
+          a.op(VMOVUPS, xmm(i), row(bases[2 * eight], i, 16 * part));
+          a.op(VINSERTI128, ymm(i), ymm(i), row(bases[2 * eight + 1], i, 16 * part), 1);
+        }
+        quad(a);
+        for (int i = 0; i < 4; i++) {
+          a.op(VMOVUPS_STORE, at(RDI, 128 * (4 * part + i) + 32 * eight), ymm(i));
+        }
+      }
+    }
+    for (Gpr base : bases) {
+      a.add(base, R9);
+    }
+    a.add(RDI, R8);
+    a.sub(RCX, 1);
+    a.jump(Condition.NOT_EQUAL, piece);
+    a.pop(RBX);
+  }
+
+  private static Mem row(Gpr base, int i, int offset) {
+    return switch (i) {
+      case 0 -> at(base, offset);
+      case 1 -> at(base, RDX, 1, offset);
+      case 2 -> at(base, RDX, 2, offset);
+      default -> at(base, R10, 1, offset);
+    };
+  }
+
+  /** Turns 4 × 4 values within every 16 bytes of the first four registers. */
+  private static void quad(Assembler a) {
+    for (int pair = 0; pair < 2; pair++) {
+      a.op(VPUNPCKLDQ, ymm(4 + 2 * pair), ymm(2 * pair), ymm(2 * pair + 1));
+      a.op(VPUNPCKHDQ, ymm(5 + 2 * pair), ymm(2 * pair), ymm(2 * pair + 1));
+    }
+    for (int half = 0; half < 2; half++) {
+      a.op(VPUNPCKLQDQ, ymm(2 * half), ymm(4 + half), ymm(6 + half));
+      a.op(VPUNPCKHQDQ, ymm(2 * half + 1), ymm(4 + half), ymm(6 + half));
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package io.steelyard.kernels.machine;
+
+import io.steelyard.kernels.DataType;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * The functions of a machine-code tier, each assembled when it is first asked for. What a function
+ * computes and takes is said where it is written. For one caller at a time; the functions may be
+ * called by any thread.
+ */
+public abstract class MachineCode {
+  private final Map<Product, Function[]> products = new EnumMap<>(Product.class);
+  private final Map<DataType, Function[]> few = new EnumMap<>(DataType.class);
+  private final Map<Product, Function> tiles = new EnumMap<>(Product.class);
+  private final Map<Product, Function> byteColumns = new EnumMap<>(Product.class);
+  private final Map<Product, Function> constantColumns = new EnumMap<>(Product.class);
+  private final Map<Product, Function> widenings = new EnumMap<>(Product.class);
+  private final Map<DataType, Function> unpacks = new EnumMap<>(DataType.class);
+  private final Map<Single, Function> single = new EnumMap<>(Single.class);
+
+  /** Functions of which there is one each. */
+  public enum Single {
+    /** Activations of one token as {@link #few} takes them. */
+    FEW_ACTIVATIONS,
+    /** 16 rows of a type without blocks as half of a panel. */
+    TRANSPOSE,
+    ADD,
+    SILU_GATE,
+    RMS_NORM,
+    SCALE,
+    ADD_SCALED,
+    FROM_F16,
+    FROM_BF16,
+    STORE_KEY_F32,
+    STORE_KEY_F16,
+    STORE_VALUE_F32,
+    STORE_VALUE_F16,
+    ROPE_INTERLEAVED,
+    ROPE_SPLIT,
+    SOFTMAX
+  }
+
+  /** Makes what has no functions yet. */
+  protected MachineCode() {
+    for (Product product : Product.values()) {
+      products.put(product, new Function[product.tokens() + 1]);
+    }
+    for (DataType type : DataType.values()) {
+      few.put(type, new Function[fewTokens() + 1]);
+    }
+  }
+
+  /** The most tokens of a call of {@link #few}. */
+  public abstract int fewTokens();
+
+  /** Rows that a call of {@link #few} multiplies at a time. */
+  public abstract int fewRows();
+
+  /** Bytes of a block of activations for {@link #few}. */
+  public abstract int fewBlock();
+
+  protected abstract Function make(Single which);
+
+  protected abstract Function makeProduct(Product product, int tokens);
+
+  protected abstract Function makeTile(Product product);
+
+  protected abstract Function makeTransposeBytes(Product product);
+
+  protected abstract Function makeTransposeConstants(Product product);
+
+  protected abstract Function makeUnpack(DataType type);
+
+  protected abstract Function makeWiden(Product product);
+
+  protected abstract Function makeFew(DataType type, int tokens);
+
+  /** The one of this name. */
+  public final Function single(Single which) {
+    Function known = single.get(which);
+    return known != null ? known : made(single, which, () -> make(which));
+  }
+
+  /**
+   * The product with a tile of exactly so many tokens. Its arguments:
+   *
+   * <ol>
+   *   <li>panel
+   *   <li>tile
+   *   <li>y
+   *   <li>bytes from one token's row of y to the next
+   *   <li>chunks, at least 1
+   *   <li>bits 0 to 31: which rows are written; bit 32: add to what y holds
+   * </ol>
+   */
+  public final Function product(Product product, int tokens) {
+    Function[] known = products.get(product);
+    if (known[tokens] == null) {
+      known[tokens] = makeProduct(product, tokens);
+    }
+    return known[tokens];
+  }
+
+  /** Writes a token's activations into a tile. */
+  public final Function tile(Product product) {
+    Function known = tiles.get(product);
+    return known != null ? known : made(tiles, product, () -> makeTile(product));
+  }
+
+  /** 16 rows of unpacked bytes as half of a panel. */
+  public final Function transposeBytes(Product product) {
+    Function known = byteColumns.get(product);
+    return known != null ? known : made(byteColumns, product, () -> makeTransposeBytes(product));
+  }
+
+  /** The constants of 16 rows of unpacked bytes as half of a panel's. */
+  public final Function transposeConstants(Product product) {
+    Function known = constantColumns.get(product);
+    return known != null
+        ? known
+        : made(constantColumns, product, () -> makeTransposeConstants(product));
+  }
+
+  /** Unpacks rows of blocks: bytes, scales and offsets. */
+  public final Function unpack(DataType type) {
+    Function known = unpacks.get(type);
+    return known != null ? known : made(unpacks, type, () -> makeUnpack(type));
+  }
+
+  /** Turns unpacked bytes, for panels of this kind, into values without blocks. */
+  public final Function widen(Product product) {
+    Function known = widenings.get(product);
+    return known != null ? known : made(widenings, product, () -> makeWiden(product));
+  }
+
+  /** Multiplies rows as they lie in the file with a few tokens. */
+  public final Function few(DataType type, int tokens) {
+    Function[] known = few.get(type);
+    if (known[tokens] == null) {
+      known[tokens] = makeFew(type, tokens);
+    }
+    return known[tokens];
+  }
+
+  private static <K> Function made(Map<K, Function> known, K key, Supplier<Function> maker) {
+    Function function = maker.get();
+    known.put(key, function);
+    return function;
+  }
+}

@@ -1,0 +1,8 @@
+package io.steelyard.kernels;
+
+@NeedsAvx2
+final class Avx2AttentionTest extends AttentionTest {
+  Avx2AttentionTest() {
+    super(Tier.AVX2);
+  }
+}

@@ -1,0 +1,15 @@
+package io.steelyard.kernels;
+
+@NeedsAvx2
+final class Avx2MatmulTest extends MatmulTest {
+  Avx2MatmulTest() {
+    super(Tier.AVX2);
+  }
+
+  /** With quantised weights, 32 of few tokens' activations share a scale of 32,767 steps. */
+  @Override
+  double rounding(DataType type, float[] row, Rows x, int token, int tokens) {
+    boolean rounded = tokens <= MachineMatmul.FEW && type.blockSize() > 1;
+    return rounded ? RandomData.sharedScaleError(row, x, token, 32_767) : 0;
+  }
+}
