@@ -120,8 +120,16 @@ final class GenerateCommand implements Callable<Integer> {
       names = "--kv",
       paramLabel = "TYPE",
       defaultValue = "f16",
-      description = "type of the KV cache: f16 or f32")
+      description = "type of the KV cache: f16, f32 or q8_0")
   String kv;
+
+  @Option(
+      names = "--deterministic",
+      description = {
+        "compute the prompt as single tokens are computed, so that a token's result",
+        "doesn't depend on how many come with it; the prompt takes longer"
+      })
+  boolean deterministic;
 
   @Option(names = "--special", description = "parse control tokens written in the prompt")
   boolean special;
@@ -137,10 +145,11 @@ final class GenerateCommand implements Callable<Integer> {
       throw new UsageException(
           "sampling needs 0 ≤ --temperature ≤ 100, 0 < --top-p ≤ 1, 0 ≤ --min-p < 1 and --top-k ≥ 0");
     }
-    if (!List.of("f16", "f32").contains(kv)) {
-      throw new UsageException("--kv " + kv + " is neither f16 nor f32");
-    }
+    StudyOptions.kvType(kv);
     String text = withSpeculation();
+    if (deterministic) {
+      text = StudyOptions.withOption(text, "deterministic=on");
+    }
     Console console = new Console();
     EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
@@ -164,7 +173,7 @@ final class GenerateCommand implements Callable<Integer> {
     String text =
         speculate.equals(OFF)
             ? engine
-            : engine + (engine.contains(":") ? "," : ":") + SPECULATE + "=" + speculate;
+            : StudyOptions.withOption(engine, SPECULATE + "=" + speculate);
     if (temperature > 0 && speculates(StudyOptions.parse(text))) {
       throw new UsageException(
           "speculation is for greedy decoding: leave out --temperature, or the speculation");

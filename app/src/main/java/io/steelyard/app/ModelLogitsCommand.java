@@ -72,7 +72,7 @@ final class ModelLogitsCommand implements Callable<Integer> {
       names = "--kv",
       paramLabel = "TYPE",
       defaultValue = "f32",
-      description = "type of the KV cache: f16 or f32")
+      description = "type of the KV cache: f16, f32 or q8_0")
   String kv;
 
   @Mixin ThreadsOption threads;
@@ -80,13 +80,13 @@ final class ModelLogitsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     int team = threads.count();
+    StudyOptions.kvType(kv);
     Path folder = out.toAbsolutePath().getParent();
     if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
       throw new UsageException("--out " + out + ": name a file in a folder that is there");
     }
     Console console = new Console();
-    String text =
-        tier == null ? engine : engine + (engine.contains(":") ? "," : ":") + "tier=" + tier;
+    String text = tier == null ? engine : StudyOptions.withOption(engine, "tier=" + tier);
     EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     Models.checkContext(resolved, ids.size());

@@ -69,7 +69,7 @@ final class ParityCommand implements Callable<Integer> {
       names = "--kv",
       paramLabel = "TYPE",
       defaultValue = "f32",
-      description = "type of the KV cache: f16 or f32")
+      description = "type of the KV cache: f16, f32 or q8_0")
   String kv;
 
   @Option(names = "--json", description = "print one JSON document on stdout instead of the tables")
@@ -102,6 +102,7 @@ final class ParityCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     int team = threads.count();
+    StudyOptions.kvType(kv);
     Console console = new Console();
     List<String> prepared = Engines.prepare(List.of(a, b), console);
     EngineSpec specA = StudyOptions.parse(prepared.getFirst());

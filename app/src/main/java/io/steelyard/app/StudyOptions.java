@@ -64,7 +64,7 @@ final class StudyOptions {
       names = "--kv",
       paramLabel = "TYPE",
       defaultValue = "auto",
-      description = "type of the KV cache: f16, f32 or auto (f16, but f32 for F32 weights)")
+      description = "type of the KV cache: f16, f32, q8_0 or auto (f16, but f32 for F32 weights)")
   String kv;
 
   @Option(
@@ -209,9 +209,22 @@ final class StudyOptions {
     if (runs.toString().isBlank()) {
       throw new UsageException("--runs is empty: name a folder");
     }
-    if (!List.of("auto", "f16", "f32").contains(kv)) {
-      throw new UsageException("--kv " + kv + " is none of f16, f32 and auto");
+    if (!kv.equals("auto")) {
+      kvType(kv);
     }
+  }
+
+  /** An engine as given on the command line, with one more option. */
+  static String withOption(String engine, String option) {
+    return engine + (engine.contains(":") ? "," : ":") + option;
+  }
+
+  /** Checks a type of the KV cache. */
+  static String kvType(String kv) {
+    if (!List.of("f16", "f32", "q8_0").contains(kv)) {
+      throw new UsageException("--kv " + kv + " is none of f16, f32 and q8_0");
+    }
+    return kv;
   }
 
   static void between(String option, long value, long least, long most) {

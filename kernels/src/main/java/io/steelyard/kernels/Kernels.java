@@ -48,14 +48,13 @@ public interface Kernels extends AutoCloseable {
           throw new UnsupportedOperationException(
               "the " + tier.label() + " tier can't run here: " + obstacle(tier));
         }
-        Optional<Product> wide =
+        MachineCode code =
             switch (tier) {
-              case AVX2 -> Optional.of(Product.F32);
-              case AMX -> Optional.of(Product.TILES);
-              default -> Optional.empty();
+              case AVX2 -> new Avx2();
+              case AVX512 -> new Avx512();
+              default -> new Avx512(Optional.of(Product.TILES));
             };
-        MachineCode code = tier == Tier.AVX2 ? new Avx2() : new Avx512();
-        yield new MachineKernels(new ThreadTeam(threads), tier, code, wide, deterministic);
+        yield new MachineKernels(new ThreadTeam(threads), tier, code, deterministic);
       }
     };
   }
@@ -184,8 +183,8 @@ public interface Kernels extends AutoCloseable {
    */
   void attention(Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens);
 
-  /** Gated activation: {@code out = gate · sigmoid(gate) · up}. {@code out} may be one of them. */
-  void siluGate(Rows gate, Rows up, Rows out, int tokens);
+  /** Gated activation: {@code out = activation(gate) · up}. {@code out} may be one of them. */
+  void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens);
 
   /** Adds in place: {@code x += delta}. */
   void add(Rows x, Rows delta, int tokens);

@@ -88,6 +88,10 @@ final class Lanes {
     return ALL.get(ValueLayout.JAVA_BYTE, address);
   }
 
+  static void putByte(long address, int value) {
+    ALL.set(ValueLayout.JAVA_BYTE, address, (byte) value);
+  }
+
   static int unsignedByte(long address) {
     return ALL.get(ValueLayout.JAVA_BYTE, address) & 0xFF;
   }

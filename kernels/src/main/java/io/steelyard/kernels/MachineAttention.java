@@ -83,6 +83,10 @@ final class MachineAttention {
     code.single(Single.SOFTMAX);
     code.single(Single.SCALE);
     code.single(Single.ADD_SCALED);
+    if (cache.isBytes()) {
+      code.single(Single.WIDEN_KEYS);
+      code.single(Single.WIDEN_VALUES);
+    }
     code.product(cache.product(), ROWS);
     for (int row = 1; row < Math.min(ROWS, tokens * group); row++) {
       if (rowsOf(tiles - 1) == row || rowsOf(0) == row) {
@@ -132,15 +136,35 @@ final class MachineAttention {
     private long scores;
     private long weights;
     private long result;
+    private long widened;
 
     void prepare() {
       long queryBytes = (long) cache.keyValues() / MachineCache.CHUNK * Product.F32.tileChunk();
       long scoreBytes = 4L * ROWS * KEYS;
       long weightBytes = (long) KEYS / MachineCache.CHUNK * Product.F32.tileChunk();
-      query = scratch.atLeast(queryBytes + scoreBytes + weightBytes + resultBytes());
+      query =
+          scratch.atLeast(
+              queryBytes + scoreBytes + weightBytes + resultBytes() + cache.widenedBytes(KEYS));
       scores = query + queryBytes;
       weights = scores + scoreBytes;
       result = weights + weightBytes;
+      widened = result + resultBytes();
+    }
+
+    private long keys(int head, int group) {
+      if (cache.isBytes()) {
+        cache.widenKeys(code, head, group, widened);
+        return widened;
+      }
+      return cache.keys(head, group);
+    }
+
+    private long values(int head, int run, int key, int chunks) {
+      if (cache.isBytes()) {
+        cache.widenValues(code, head, run, key, chunks * MachineCache.CHUNK, widened);
+        return widened;
+      }
+      return cache.values(head, run, key);
     }
 
     void attend(int head, int tile, int part) {
@@ -183,7 +207,7 @@ final class MachineAttention {
       int groups = (keys + MachineCache.GROUP - 1) / MachineCache.GROUP;
       for (int g = 0; g < groups; g++) {
         product.call(
-            cache.keys(head, key / MachineCache.GROUP + g),
+            keys(head, key / MachineCache.GROUP + g),
             query,
             scores + 4L * g * MachineCache.GROUP,
             4L * KEYS,
@@ -199,13 +223,14 @@ final class MachineAttention {
       if (more) {
         correct(rows, sums, state);
       }
+      int valueChunks = (keys + MachineCache.CHUNK - 1) / MachineCache.CHUNK;
       for (int run = 0; run < cache.runs(); run++) {
         product.call(
-            cache.values(head, run, key),
+            values(head, run, key, valueChunks),
             weights,
             sums + 4L * run * MachineCache.GROUP,
             4L * sumWidth(),
-            (keys + MachineCache.CHUNK - 1) / MachineCache.CHUNK,
+            valueChunks,
             0xFFFF_FFFFL | (more ? 1L << 32 : 0));
       }
     }

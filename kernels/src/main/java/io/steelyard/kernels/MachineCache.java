@@ -4,6 +4,7 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
+import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 
 /**
@@ -11,7 +12,9 @@ import java.lang.foreign.Arena;
  *
  * <p>Keys lie in groups of 32 positions: [head][group][value][32 positions], so that scores are a
  * product along a key's values. Values lie in runs of 32: [head][run][position][32 values], so that
- * weighted sums are a product along positions.
+ * weighted sums are a product along positions. With q8_0 a group of keys ends with the scales of
+ * each 32 values of all its positions, and a position of a run with its one scale, all float32; it
+ * is widened before it is multiplied.
  */
 final class MachineCache implements KeyValues {
   /** Positions of a group, and values of a run: the rows of a panel. */
@@ -21,23 +24,25 @@ final class MachineCache implements KeyValues {
   static final int CHUNK = 8;
 
   private final Shape shape;
-  private final int elementBytes;
   private final int positions;
   private final int keyValues;
   private final int runs;
+  private final long groupBytes;
+  private final long rowBytes;
   private final long keys;
   private final long values;
   private final long bytes;
 
   MachineCache(Arena arena, Shape shape) {
     this.shape = shape;
-    elementBytes = shape.type().blockBytes();
     positions = roundUp(shape.capacity(), GROUP);
     keyValues = roundUp(shape.dimension(), CHUNK);
     runs = (shape.dimension() + GROUP - 1) / GROUP;
+    groupBytes = GROUP * ((long) keyValues * elementBytes() + (isBytes() ? 4L * runs : 0));
+    rowBytes = (long) GROUP * elementBytes() + (isBytes() ? Float.BYTES : 0);
     long keyBytes = headKeyBytes() * shape.heads();
     bytes = keyBytes + headValueBytes() * shape.heads();
-    keys = arena.allocate(bytes, Rows.ALIGNMENT).address();
+    keys = SystemMemory.allocate(arena, bytes).address();
     values = keys + keyBytes;
   }
 
@@ -45,12 +50,16 @@ final class MachineCache implements KeyValues {
     return (count + unit - 1) / unit * unit;
   }
 
+  private int elementBytes() {
+    return isBytes() ? 1 : shape.type().blockBytes();
+  }
+
   private long headKeyBytes() {
-    return (long) positions * keyValues * elementBytes;
+    return positions / GROUP * groupBytes;
   }
 
   private long runBytes() {
-    return (long) positions * GROUP * elementBytes;
+    return positions * rowBytes;
   }
 
   private long headValueBytes() {
@@ -59,15 +68,17 @@ final class MachineCache implements KeyValues {
 
   /** The panel of the keys of a group of positions. */
   long keys(int head, int group) {
-    return keys + head * headKeyBytes() + (long) group * GROUP * keyValues * elementBytes;
+    return keys + head * headKeyBytes() + group * groupBytes;
+  }
+
+  /** Where the scales of a group of keys begin; with q8_0 only. */
+  private long keyScales(long keys) {
+    return keys + (long) GROUP * keyValues;
   }
 
   /** The panel of a run of values, from a position on. */
   long values(int head, int run, int position) {
-    return values
-        + head * headValueBytes()
-        + run * runBytes()
-        + (long) position * GROUP * elementBytes;
+    return values + head * headValueBytes() + run * runBytes() + position * rowBytes;
   }
 
   /** Values of a key, with those that fill up its last chunk. */
@@ -80,26 +91,61 @@ final class MachineCache implements KeyValues {
     return runs;
   }
 
+  /** The product that takes the panels, or what they are widened to. */
   Product product() {
-    return isHalf() ? Product.F16 : Product.F32;
+    return shape.type() == DataType.F16 ? Product.F16 : Product.F32;
   }
 
-  private boolean isHalf() {
-    return shape.type() == DataType.F16;
+  /** Whether panels have to be widened before they are multiplied. */
+  boolean isBytes() {
+    return shape.type() == DataType.Q8_0;
+  }
+
+  /** Bytes that a panel of keys, or one of so many positions' values, takes when it is widened. */
+  long widenedBytes(int positions) {
+    return isBytes() ? 4L * GROUP * Math.max(keyValues, positions) : 0;
+  }
+
+  /** Widens the keys of a group. */
+  void widenKeys(MachineCode code, int head, int group, long to) {
+    long from = keys(head, group);
+    code.single(Single.WIDEN_KEYS).call(from, to, keyScales(from), runs);
+  }
+
+  /** Widens a run's values of some positions. */
+  void widenValues(MachineCode code, int head, int run, int position, int count, long to) {
+    code.single(Single.WIDEN_VALUES).call(values(head, run, position), to, count, 0);
   }
 
   Function storeKey(MachineCode code) {
-    return code.single(isHalf() ? Single.STORE_KEY_F16 : Single.STORE_KEY_F32);
+    return code.single(
+        switch (shape.type()) {
+          case F32 -> Single.STORE_KEY_F32;
+          case F16 -> Single.STORE_KEY_F16;
+          default -> Single.STORE_KEY_Q8_0;
+        });
   }
 
   Function storeValue(MachineCode code) {
-    return code.single(isHalf() ? Single.STORE_VALUE_F16 : Single.STORE_VALUE_F32);
+    return code.single(
+        switch (shape.type()) {
+          case F32 -> Single.STORE_VALUE_F32;
+          case F16 -> Single.STORE_VALUE_F16;
+          default -> Single.STORE_VALUE_Q8_0;
+        });
   }
 
   /** Writes one position's key; the address is that of all heads' values. */
   void storeKey(Function store, int position, long key) {
-    long place = keys(0, position / GROUP) + (long) position % GROUP * elementBytes;
-    store.call(key, place, shape.dimension(), shape.heads(), headKeyBytes());
+    long group = keys(0, position / GROUP);
+    int inGroup = position % GROUP;
+    store.call(
+        key,
+        group + (long) inGroup * elementBytes(),
+        shape.dimension(),
+        shape.heads(),
+        headKeyBytes(),
+        keyScales(group) + 4L * inGroup);
   }
 
   /** Writes one position's value. */

@@ -2,6 +2,7 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.ThreadTeam.share;
 
+import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
@@ -12,7 +13,6 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /** Operators in machine code of our own, over all threads. */
@@ -64,18 +64,13 @@ final class MachineKernels implements Kernels {
     }
   }
 
-  /**
-   * Begins.
-   *
-   * @param wide the product of bf16 pairs that quantised weights take for many tokens, if any
-   */
-  MachineKernels(
-      ThreadTeam team, Tier tier, MachineCode code, Optional<Product> wide, boolean deterministic) {
+  /** Begins. */
+  MachineKernels(ThreadTeam team, Tier tier, MachineCode code, boolean deterministic) {
     this.team = team;
     this.tier = tier;
     this.code = code;
     few = deterministic ? Integer.MAX_VALUE : MachineMatmul.FEW;
-    matmul = new MachineMatmul(team, code, wide, few);
+    matmul = new MachineMatmul(team, code, few);
     attention = new MachineAttention(team, code, few);
     calls = new RowCalls(team);
     for (DataType type : DataType.values()) {
@@ -97,7 +92,8 @@ final class MachineKernels implements Kernels {
   public String activations(Set<DataType> weights) {
     List<String> roundings = new ArrayList<>();
     if (weights.stream().anyMatch(type -> type.blockSize() > 1)) {
-      String prompt = tier == Tier.AVX2 ? "f32" : tier == Tier.AMX ? "bf16" : "int8";
+      Product product = code.product(DataType.Q8_0);
+      String prompt = product.isBytes() ? "int8" : product == Product.F32 ? "f32" : "bf16";
       roundings.add(prompt + " (prompt), int16 (decode)");
     }
     if (weights.contains(DataType.BF16) && tier != Tier.AVX2) {
@@ -108,7 +104,7 @@ final class MachineKernels implements Kernels {
 
   static String description(Tier tier) {
     return switch (tier) {
-      case AVX2 -> "avx2 fma";
+      case AVX2 -> Avx2.description();
       case AVX512 -> "avx512 vnni bf16";
       case AMX -> "amx bf16, avx512 vnni bf16";
       default -> throw new IllegalArgumentException(tier + " has no machine code");
@@ -212,10 +208,10 @@ final class MachineKernels implements Kernels {
   }
 
   @Override
-  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
+  public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     Operands.elementwise(gate, up, out, tokens);
     calls
-        .of(code.single(Single.SILU_GATE))
+        .of(code.single(activation == Activation.SILU ? Single.SILU_GATE : Single.GELU_GATE))
         .row(gate)
         .row(up)
         .row(out)

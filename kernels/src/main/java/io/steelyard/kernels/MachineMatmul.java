@@ -8,7 +8,6 @@ import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Matrix products of the machine-code tier.
@@ -34,7 +33,6 @@ final class MachineMatmul implements AutoCloseable {
 
   private final ThreadTeam team;
   private final int few;
-  private final Optional<Product> wide;
   private final MachineCode code;
   private final TeamScratch scratch;
 
@@ -45,6 +43,7 @@ final class MachineMatmul implements AutoCloseable {
   private int tokens;
   private long activations;
   private long activationStride;
+  private long activationScales;
   private long activationSums;
 
   /** Where the tiles of each kind in use begin. */
@@ -57,32 +56,13 @@ final class MachineMatmul implements AutoCloseable {
   /**
    * Begins.
    *
-   * @param wide the product of wider values that also quantised weights take for many tokens, if
-   *     any
    * @param few up to so many tokens the decoding path is taken
    */
-  MachineMatmul(ThreadTeam team, MachineCode code, Optional<Product> wide, int few) {
+  MachineMatmul(ThreadTeam team, MachineCode code, int few) {
     this.team = team;
-    this.wide = wide;
     this.few = few;
     this.code = code;
     scratch = new TeamScratch(team);
-  }
-
-  /** The product that multiplies a type's panels with many tokens. */
-  private Product product(DataType type) {
-    boolean exact = type == DataType.F32 || type == DataType.F16;
-    return exact || wide.isEmpty() ? narrow(type) : wide.get();
-  }
-
-  private static Product narrow(DataType type) {
-    return switch (type) {
-      case F32, F16 -> Product.F32;
-      case BF16 -> Product.BF16;
-      case Q8_0, Q4_0 -> Product.BYTES;
-      case Q4_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
-      case Q6_K -> Product.BYTES_HALVES;
-    };
   }
 
   /** Whose tiles a product takes: all byte products take the same. */
@@ -118,24 +98,33 @@ final class MachineMatmul implements AutoCloseable {
       }
     }
     if (quantised) {
-      int blocks = weights.columns() / 32;
-      activationSums = (long) blocks * code.fewBlock();
-      activationStride = (activationSums + 4L * blocks + 63) / 64 * 64;
-      activations = scratch.shared().atLeast(tokens * activationStride);
-      Function function = code.single(Single.FEW_ACTIVATIONS);
-      for (int token = 0; token < tokens; token++) {
-        long to = activations + token * activationStride;
-        function.call(x.address(token), to, blocks, to + activationSums);
-      }
+      fewActivations();
     }
     team.run(rows);
+  }
+
+  /** Whole numbers of all tokens, then their scales, then their sums. */
+  private void fewActivations() {
+    int blocks = weights.columns() / 32;
+    // Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
+    int room = (blocks + 7) / 8 * 8;
+    activationScales = (long) room * code.fewBlock();
+    activationSums = activationScales + 4L * room;
+    activationStride = (activationSums + 8L * room + 2 * 64 - 1) / 64 * 64;
+    activations = scratch.shared().atLeast(tokens * activationStride);
+    Function function = code.single(Single.FEW_ACTIVATIONS);
+    for (int token = 0; token < tokens; token++) {
+      long to = activations + token * activationStride;
+      RawMemory.clear(to + activationScales, activationStride - activationScales);
+      function.call(x.address(token), to, blocks, to + activationScales, to + activationSums);
+    }
   }
 
   private void rows(int member, int members) {
     int groups = (weights.rows() + code.fewRows() - 1) / code.fewRows();
     int begin = share(groups, member, members) * code.fewRows();
     int end = Math.min(weights.rows(), share(groups, member + 1, members) * code.fewRows());
-    long longs = scratch.own(member).atLeast(6 * Long.BYTES);
+    long longs = scratch.own(member).atLeast(7 * Long.BYTES);
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -170,8 +159,9 @@ final class MachineMatmul implements AutoCloseable {
     RawMemory.putLong(longs + 8, groups);
     RawMemory.putLong(longs + 16, 4L * y.stride());
     RawMemory.putLong(longs + 24, 4L * distance);
-    RawMemory.putLong(longs + 32, activationSums);
+    RawMemory.putLong(longs + 32, activationScales);
     RawMemory.putLong(longs + 40, part.rowBytes());
+    RawMemory.putLong(longs + 48, activationSums);
     long address = part.data().address() + row * part.rowBytes();
     for (int token = 0; token < tokens; token += code.fewTokens()) {
       long stride = blocks ? activationStride : 4L * x.stride();
@@ -191,7 +181,7 @@ final class MachineMatmul implements AutoCloseable {
   private void multiplyMany() {
     Map<Product, Long> sizes = new EnumMap<>(Product.class);
     for (Tensor part : weights.parts()) {
-      Product product = product(part.type());
+      Product product = code.product(part.type());
       Product tile = tileOf(product);
       long count = (tokens + tile.tokens() - 1L) / tile.tokens();
       sizes.put(tile, count * chunks(tile) * tile.tileChunk());
@@ -222,7 +212,7 @@ final class MachineMatmul implements AutoCloseable {
     } else {
       if (type.blockSize() > 1) {
         code.unpack(type);
-        code.widen(narrow(type));
+        code.widen(MachineCode.bytesOf(type));
       }
       code.single(Single.TRANSPOSE);
       code.single(Single.FROM_F16);
@@ -311,7 +301,7 @@ final class MachineMatmul implements AutoCloseable {
       this.part = part;
       this.firstRow = firstRow;
       type = part.type();
-      product = product(type);
+      product = code.product(type);
       tile = tileOf(product);
       chunks = chunks(product);
       // A multiple of the eight chunks whose constants are turned together, and of large blocks.
@@ -427,7 +417,7 @@ final class MachineMatmul implements AutoCloseable {
       int runs = sliceChunks * product.chunkValues() / 32;
       long bytes = 32L * runs;
       unpack(row, rows, chunk, runs, unpacked, bytes);
-      Function function = code.widen(narrow(type));
+      Function function = code.widen(MachineCode.bytesOf(type));
       for (int r = 0; r < rows; r++) {
         function.call(
             unpacked + r * bytes,

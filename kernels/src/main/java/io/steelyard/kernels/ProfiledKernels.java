@@ -262,8 +262,14 @@ public final class ProfiledKernels implements Kernels {
   }
 
   @Override
-  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
-    timed("siluGate", gate.width(), tokens, 0, 0, () -> kernels.siluGate(gate, up, out, tokens));
+  public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
+    timed(
+        activation == Activation.SILU ? "siluGate" : "geluGate",
+        gate.width(),
+        tokens,
+        0,
+        0,
+        () -> kernels.gate(activation, gate, up, out, tokens));
   }
 
   @Override

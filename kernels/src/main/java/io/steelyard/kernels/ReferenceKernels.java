@@ -3,6 +3,7 @@ package io.steelyard.kernels;
 import static io.steelyard.kernels.ThreadTeam.share;
 
 import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.codec.Encoder;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -156,18 +157,20 @@ final class ReferenceKernels implements Kernels {
 
     float get(MemorySegment part, int position, int column) {
       long index = (long) position * shape.width() + column;
-      return shape.type() == DataType.F16
-          ? Float.float16ToFloat(part.getAtIndex(ValueLayout.JAVA_SHORT, index))
-          : part.getAtIndex(ValueLayout.JAVA_FLOAT, index);
+      return switch (shape.type()) {
+        case F32 -> part.getAtIndex(ValueLayout.JAVA_FLOAT, index);
+        case F16 -> Float.float16ToFloat(part.getAtIndex(ValueLayout.JAVA_SHORT, index));
+        default -> {
+          long block = index / 32 * DataType.Q8_0.blockBytes();
+          float scale = Float.float16ToFloat(part.get(ValueLayout.JAVA_SHORT, block));
+          yield scale * part.get(ValueLayout.JAVA_BYTE, block + 2 + index % 32);
+        }
+      };
     }
 
-    void set(MemorySegment part, int position, int column, float value) {
-      long index = (long) position * shape.width() + column;
-      if (shape.type() == DataType.F16) {
-        part.setAtIndex(ValueLayout.JAVA_SHORT, index, Float.floatToFloat16(value));
-      } else {
-        part.setAtIndex(ValueLayout.JAVA_FLOAT, index, value);
-      }
+    void set(MemorySegment part, int position, float[] row) {
+      long offset = shape.type().bytes((long) position * row.length);
+      Encoder.encode(shape.type(), row, 0, row.length, part, offset);
     }
   }
 
@@ -183,11 +186,13 @@ final class ReferenceKernels implements Kernels {
     Operands.store(cache, keys, values, position, tokens);
     PlainCache plain = (PlainCache) cache;
     for (int token = 0; token < tokens; token++) {
-      for (int i = 0; i < cache.shape().width(); i++) {
-        plain.set(plain.keys(), position + token, i, keys.get(token, i));
-        plain.set(plain.values(), position + token, i, values.get(token, i));
-      }
+      plain.set(plain.keys(), position + token, row(keys, token));
+      plain.set(plain.values(), position + token, row(values, token));
     }
+  }
+
+  private static float[] row(Rows rows, int token) {
+    return rows.row(token).toArray(ValueLayout.JAVA_FLOAT);
   }
 
   @Override
@@ -243,12 +248,11 @@ final class ReferenceKernels implements Kernels {
   }
 
   @Override
-  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
+  public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     Operands.elementwise(gate, up, out, tokens);
     for (int token = 0; token < tokens; token++) {
       for (int i = 0; i < gate.width(); i++) {
-        double g = gate.get(token, i);
-        out.set(token, i, (float) (g / (1 + Math.exp(-g)) * up.get(token, i)));
+        out.set(token, i, (float) (activation.apply(gate.get(token, i)) * up.get(token, i)));
       }
     }
   }

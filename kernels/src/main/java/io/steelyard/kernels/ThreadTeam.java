@@ -1,5 +1,6 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.machine.Processors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -8,7 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A fixed team of threads that run one task together, each its own part. The caller is member 0;
  * the others live until {@link #close}. Between tasks they spin for a short while, since the next
- * operator usually follows within microseconds, then sleep.
+ * operator usually follows within microseconds, then sleep. Where the team takes the whole machine
+ * they are pinned, each to a processor of its own.
  *
  * <p>One task at a time: a call from a second thread, or from inside a task, is refused.
  */
@@ -32,6 +34,7 @@ public final class ThreadTeam implements AutoCloseable {
 
   private final Worker[] workers;
   private final boolean spin;
+  private final boolean pin;
   private final AtomicBoolean busy = new AtomicBoolean();
   private final AtomicInteger unfinished = new AtomicInteger();
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -54,7 +57,11 @@ public final class ThreadTeam implements AutoCloseable {
           threads + " threads: give a number from 1 to " + MAX_THREADS);
     }
     // With more members than processors a spinning member only keeps another from working.
-    spin = threads <= Runtime.getRuntime().availableProcessors();
+    int processors = Runtime.getRuntime().availableProcessors();
+    spin = threads <= processors;
+    // Of a smaller team each process would choose the same ones. The caller is not pinned: threads
+    // and processes that it starts would be, too.
+    pin = threads == processors;
     workers = new Worker[threads - 1];
     for (int i = 0; i < workers.length; i++) {
       workers[i] = new Worker(i + 1);
@@ -185,6 +192,9 @@ public final class ThreadTeam implements AutoCloseable {
 
     @Override
     public void run() {
+      if (pin) {
+        Processors.pinThread(member);
+      }
       int seen = 0;
       while (true) {
         awaitRound(seen);

@@ -213,26 +213,30 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
-  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
+  public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     Operands.elementwise(gate, up, out, tokens);
     eachRow(
         tokens,
         (row, lanes) ->
-            siluGate(gate.address(row), up.address(row), out.address(row), gate.width()));
+            gate(activation, gate.address(row), up.address(row), out.address(row), gate.width()));
   }
 
-  private static void siluGate(long gate, long up, long out, int width) {
+  private static void gate(Activation activation, long gate, long up, long out, int width) {
     int whole = width - width % COUNT;
     for (int i = 0; i < whole; i += COUNT) {
       FloatVector g = Lanes.load(gate + 4L * i);
-      FloatVector sigmoid = g.div(Lanes.exp(g.neg()).add(1f));
+      FloatVector curve = activation == Activation.SILU ? g : geluCurve(g);
+      FloatVector sigmoid = g.div(Lanes.exp(curve.neg()).add(1f));
       Lanes.store(out + 4L * i, sigmoid.mul(Lanes.load(up + 4L * i)));
     }
     for (int i = whole; i < width; i++) {
-      float g = Lanes.scalar(gate + 4L * i);
-      float gated = (float) (g / (1 + Math.exp(-g)));
+      float gated = (float) activation.apply(Lanes.scalar(gate + 4L * i));
       Lanes.put(out + 4L * i, gated * Lanes.scalar(up + 4L * i));
     }
+  }
+
+  private static FloatVector geluCurve(FloatVector x) {
+    return x.mul(x).mul(Activation.CUBE).add(1f).mul(x).mul(Activation.SLOPE);
   }
 
   @Override

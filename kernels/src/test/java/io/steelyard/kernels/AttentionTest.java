@@ -59,7 +59,10 @@ abstract class AttentionTest {
     "1, 3, 64, 900, 300"
   })
   void attentionAgrees(int kvHeads, int group, int dimension, int earlier, int tokens) {
-    for (DataType type : List.of(DataType.F32, DataType.F16)) {
+    for (DataType type : List.of(DataType.F32, DataType.F16, DataType.Q8_0)) {
+      if (dimension % type.blockSize() > 0) {
+        continue;
+      }
       try (Arena arena = Arena.ofShared()) {
         Rows expected = attend(reference, arena, type, kvHeads, group, dimension, earlier, tokens);
         Rows actual = attend(fast, arena, type, kvHeads, group, dimension, earlier, tokens);
@@ -133,20 +136,20 @@ abstract class AttentionTest {
 
   @Test
   void whatAnEarlierSequenceLeftDoesNotMatter() {
-    for (DataType type : List.of(DataType.F32, DataType.F16)) {
+    for (DataType type : List.of(DataType.F32, DataType.F16, DataType.Q8_0)) {
       try (Arena arena = Arena.ofShared()) {
         RandomData data = new RandomData(arena, 9);
-        KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(type, 1, 16, 20));
-        Rows infinite = data.rows(20, 16, 16);
+        KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(type, 1, 32, 20));
+        Rows infinite = data.rows(20, 32, 32);
         for (int token = 0; token < 20; token++) {
           infinite.set(token, 3, Float.POSITIVE_INFINITY);
         }
         fast.store(cache, infinite, infinite, 0, 20);
-        Rows rows = data.rows(5, 16, 16);
+        Rows rows = data.rows(5, 32, 32);
         fast.store(cache, rows, rows, 0, 5);
-        Rows out = Rows.allocate(arena, 1, 16);
+        Rows out = Rows.allocate(arena, 1, 32);
         fast.attention(rows.from(4), cache, 4, 1, out, 1);
-        for (int i = 0; i < 16; i++) {
+        for (int i = 0; i < 32; i++) {
           assertThat(out.get(0, i)).isBetween(-1f, 1f);
         }
       }

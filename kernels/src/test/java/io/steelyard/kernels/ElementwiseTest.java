@@ -66,14 +66,16 @@ abstract class ElementwiseTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
   void gatesAgree(int width) {
-    compare(
-        width,
-        4e-7,
-        (kernels, data, w, tokens) -> {
-          Rows gate = data.rows(tokens, w, w + 2);
-          kernels.siluGate(gate, data.rows(tokens, w, w), gate, tokens);
-          return gate;
-        });
+    for (Activation activation : Activation.values()) {
+      compare(
+          width,
+          4e-7,
+          (kernels, data, w, tokens) -> {
+            Rows gate = data.rows(tokens, w, w + 2);
+            kernels.gate(activation, gate, data.rows(tokens, w, w), gate, tokens);
+            return gate;
+          });
+    }
   }
 
   @ParameterizedTest

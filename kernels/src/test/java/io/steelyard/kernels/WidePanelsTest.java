@@ -17,8 +17,7 @@ final class WidePanelsTest extends MatmulTest {
             new MachineKernels(
                 new ThreadTeam(threads),
                 Tier.AVX512,
-                new Avx512(),
-                Optional.of(Product.BF16),
+                new Avx512(Optional.of(Product.BF16)),
                 false));
   }
 

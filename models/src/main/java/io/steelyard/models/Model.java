@@ -94,7 +94,7 @@ public final class Model implements AutoCloseable {
    * A new session with an empty cache.
    *
    * @param capacity positions that its cache holds
-   * @param kvType {@link DataType#F16} or {@link DataType#F32}
+   * @param kvType {@link DataType#F16}, {@link DataType#F32} or {@link DataType#Q8_0}
    */
   public Session newSession(int capacity, DataType kvType) {
     return new Session(architecture, kernels, capacity, kvType);

@@ -3,7 +3,6 @@ package io.steelyard.engines.steelyard;
 import io.steelyard.engines.CachedPrefix;
 import io.steelyard.engines.ProcessFacts;
 import io.steelyard.kernels.Kernels;
-import io.steelyard.kernels.KeyValues;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.Affinity;
 import io.steelyard.lab.worker.EngineException;
@@ -60,7 +59,7 @@ final class LoadedModel implements AutoCloseable {
     try {
       Model model = Model.load(path, kernels);
       try {
-        checkMemory(model.config(), options);
+        checkCache(model.config(), options);
         Session session = model.newSession(options.context(), options.kv());
         return new LoadedModel(kernels, model, session, options, profiler);
       } catch (OutOfMemoryError e) {
@@ -79,7 +78,13 @@ final class LoadedModel implements AutoCloseable {
     }
   }
 
-  private static void checkMemory(Config config, SteelyardOptions options) throws EngineException {
+  private static void checkCache(Config config, SteelyardOptions options) throws EngineException {
+    if (config.headDimension() % options.kv().blockSize() != 0) {
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: kv=q8_0 needs heads of a multiple of 32 values, and this model's have %d; use kv=f16"
+              .formatted(config.headDimension()));
+    }
     OptionalLong free = ProcessFacts.availableMemory();
     if (free.isPresent() && cacheBytes(config, options) > free.getAsLong()) {
       throw tooLarge(config, options, null);
@@ -87,9 +92,9 @@ final class LoadedModel implements AutoCloseable {
   }
 
   private static double cacheBytes(Config config, SteelyardOptions options) {
-    int width =
-        new KeyValues.Shape(options.kv(), config.kvHeads(), config.headDimension(), 1).width();
-    return 2.0 * config.layers() * width * options.kv().blockBytes() * options.context();
+    int width = config.kvHeads() * config.headDimension();
+    double bytes = (double) options.kv().blockBytes() / options.kv().blockSize();
+    return 2.0 * config.layers() * width * bytes * options.context();
   }
 
   private static EngineException tooLarge(

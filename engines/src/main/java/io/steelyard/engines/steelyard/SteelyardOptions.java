@@ -20,7 +20,8 @@ import java.util.TreeMap;
  * @param tier the kernels to use
  * @param threads compute threads, 1 to {@link ThreadTeam#MAX_THREADS}
  * @param context positions that the KV cache holds, at least 1
- * @param kv type of the KV cache: {@link DataType#F16} or {@link DataType#F32}
+ * @param kv type of the KV cache: {@link DataType#F16}, {@link DataType#F32} or {@link
+ *     DataType#Q8_0}
  * @param deterministic whether a prompt takes the numeric path of decoding
  * @param lookup whether greedy decoding drafts by prompt lookup
  * @param profile the folder that a {@link Profiler} writes into, if one is to run
@@ -40,7 +41,7 @@ record SteelyardOptions(
   static final List<String> DESCRIPTIONS =
       List.of(
           "tier=" + Tier.labels() + " kernels to use (default: the fastest that runs here)",
-          "kv=f16|f32 type of the KV cache (default: the study's, f16)",
+          "kv=f16|f32|q8_0 type of the KV cache (default: the study's, f16)",
           "threads=N compute threads (default: --threads)",
           "deterministic=on|off one numeric path for every batch size; prompts take longer"
               + " (default: off)",
@@ -136,7 +137,8 @@ record SteelyardOptions(
     return switch (label) {
       case "f16" -> DataType.F16;
       case "f32" -> DataType.F32;
-      default -> throw bad("kv must be f16 or f32, not '%s'".formatted(label));
+      case "q8_0" -> DataType.Q8_0;
+      default -> throw bad("kv must be f16, f32 or q8_0, not '%s'".formatted(label));
     };
   }
 

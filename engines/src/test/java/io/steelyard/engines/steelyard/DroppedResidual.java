@@ -1,5 +1,6 @@
 package io.steelyard.engines.steelyard;
 
+import io.steelyard.kernels.Activation;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.KeyValues;
@@ -109,8 +110,8 @@ final class DroppedResidual implements Kernels {
   }
 
   @Override
-  public void siluGate(Rows gate, Rows up, Rows out, int tokens) {
-    right.siluGate(gate, up, out, tokens);
+  public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
+    right.gate(activation, gate, up, out, tokens);
   }
 
   @Override

@@ -360,7 +360,8 @@ class SteelyardEngineTest {
         Kind.UNSUPPORTED,
         "steelyard has no option 'flash'; it has: tier=reference|vector|avx2|avx512|amx",
         () -> load(Map.of("flash", "on")));
-    assertRefused(Kind.BAD_REQUEST, "kv must be f16 or f32", () -> load(Map.of("kv", "q8_0")));
+    assertRefused(
+        Kind.BAD_REQUEST, "kv must be f16, f32 or q8_0", () -> load(Map.of("kv", "q4_0")));
     assertRefused(
         Kind.BAD_REQUEST, "threads must be 1 to 1024, not 0", () -> load(Map.of("threads", "0")));
     assertRefused(

@@ -7,6 +7,7 @@ import static io.steelyard.kernels.assembler.Op.Form.MR;
 import static io.steelyard.kernels.assembler.Op.Form.RM;
 import static io.steelyard.kernels.assembler.Op.Form.RVM;
 import static io.steelyard.kernels.assembler.Op.Form.VM;
+import static io.steelyard.kernels.assembler.Op.Memory.BYTE;
 import static io.steelyard.kernels.assembler.Op.Memory.DWORD;
 import static io.steelyard.kernels.assembler.Op.Memory.FIXED_16;
 import static io.steelyard.kernels.assembler.Op.Memory.FIXED_32;
@@ -30,11 +31,13 @@ public enum Op {
   VMOVSS_STORE(MR, 1, 2, 0, 0x11, DWORD, EITHER),
   VMOVDQU32(RM, 1, 2, 0, 0x6F, FULL, AVX512),
   VMOVDQU32_STORE(MR, 1, 2, 0, 0x7F, FULL, AVX512),
+  VMOVDQU16(RM, 1, 3, 1, 0x6F, FULL, AVX512),
   VMOVDQU(RM, 1, 2, 0, 0x6F, FULL, AVX),
   VMOVDQU_STORE(MR, 1, 2, 0, 0x7F, FULL, AVX),
   VMASKMOVPS(RVM, 2, 1, 0, 0x2C, FULL, AVX),
   /** Stores the first operand where the second selects lanes. */
   VMASKMOVPS_STORE(RVM, 2, 1, 0, 0x2E, FULL, AVX),
+  VPEXTRB_STORE(MR, 3, 1, 0, 0x14, BYTE, EITHER),
   VPEXTRW_STORE(MR, 3, 1, 0, 0x15, WORD, EITHER),
   VPEXTRD_STORE(MR, 3, 1, 0, 0x16, DWORD, EITHER),
   VBROADCASTSS(RM, 2, 1, 0, 0x18, DWORD, EITHER),
@@ -68,6 +71,7 @@ public enum Op {
   // Conversions.
   VCVTDQ2PS(RM, 1, 0, 0, 0x5B, FULL_D, EITHER),
   VCVTPS2DQ(RM, 1, 1, 0, 0x5B, FULL_D, EITHER),
+  VCVTTPS2DQ(RM, 1, 2, 0, 0x5B, FULL_D, EITHER),
   VCVTPH2PS(RM, 2, 1, 0, 0x13, HALF, EITHER),
   VCVTPS2PH(MR, 3, 1, 0, 0x1D, HALF, EITHER),
   VCVTNEPS2BF16(RM, 2, 2, 0, 0x72, FULL_D, AVX512),
@@ -76,6 +80,7 @@ public enum Op {
   VPMOVSXBD(RM, 2, 1, 0, 0x21, QUARTER, EITHER),
   VPMOVZXBD(RM, 2, 1, 0, 0x31, QUARTER, EITHER),
   VPMOVZXWD(RM, 2, 1, 0, 0x33, HALF, EITHER),
+  VPACKSSWB(RVM, 1, 1, 0, 0x63, FULL, EITHER),
   VPACKSSDW(RVM, 1, 1, 0, 0x6B, FULL_D, EITHER),
   VPMOVDB(MR, 2, 2, 0, 0x31, QUARTER, AVX512),
 
@@ -84,8 +89,14 @@ public enum Op {
   VPSUBW(RVM, 1, 1, 0, 0xF9, FULL, EITHER),
   VPADDD(RVM, 1, 1, 0, 0xFE, FULL_D, EITHER),
   VPSUBD(RVM, 1, 1, 0, 0xFA, FULL_D, EITHER),
+  VPSRLVD(RVM, 2, 1, 0, 0x45, FULL_D, EITHER),
+  VPSRLVW(RVM, 2, 1, 1, 0x10, FULL, AVX512),
+  VPSLLVW(RVM, 2, 1, 1, 0x12, FULL, AVX512),
+  VPTERNLOGD(RVM, 3, 1, 0, 0x25, FULL_D, AVX512),
   VPMADDWD(RVM, 1, 1, 0, 0xF5, FULL, EITHER),
   VPDPBUSD(RVM, 2, 1, 0, 0x50, FULL_D, AVX512),
+  /** AVX-VNNI. */
+  VPDPBUSD_VEX(RVM, 2, 1, 0, 0x50, FULL, AVX),
   VDPBF16PS(RVM, 2, 2, 0, 0x52, FULL_D, AVX512),
   VPANDD(RVM, 1, 1, 0, 0xDB, FULL_D, AVX512),
   VPORD(RVM, 1, 1, 0, 0xEB, FULL_D, AVX512),
@@ -108,6 +119,8 @@ public enum Op {
   VPUNPCKHQDQ(RVM, 1, 1, 1, 0x6D, FULL_Q, EITHER),
   VSHUFI32X4(RVM, 3, 1, 0, 0x43, FULL_D, AVX512),
   VSHUFF32X4(RVM, 3, 1, 0, 0x23, FULL_D, AVX512),
+  VPSHUFB(RVM, 2, 1, 0, 0x00, FULL, EITHER),
+  VPERMW(RVM, 2, 1, 1, 0x8D, FULL, AVX512),
   VPERMPS(RVM, 2, 1, 0, 0x16, FULL_D, EITHER);
 
   /** Which operands an instruction has, in the order of its encoding's fields. */

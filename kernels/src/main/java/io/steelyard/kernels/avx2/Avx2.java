@@ -1,5 +1,6 @@
 package io.steelyard.kernels.avx2;
 
+import io.steelyard.kernels.Activation;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.machine.Cpu;
 import io.steelyard.kernels.machine.Function;
@@ -8,9 +9,26 @@ import io.steelyard.kernels.machine.Product;
 
 /** The machine code of the AVX2 tier. AVX-512 takes part of it, too. */
 public class Avx2 extends MachineCode {
+  private final Dot dot;
+
+  /** For this processor. */
+  public Avx2() {
+    this(Cpu.features().contains(Cpu.Feature.AVX_VNNI) ? Dot.VNNI : Dot.NONE);
+  }
+
+  /** For a processor with these products of bytes. */
+  public Avx2(Dot dot) {
+    this.dot = dot;
+  }
+
   /** Whether this processor has all that the tier needs, and the system allows machine code. */
   public static boolean available() {
     return Cpu.features().contains(Cpu.Feature.AVX2);
+  }
+
+  /** What of it this processor has. */
+  public static String description() {
+    return Cpu.features().contains(Cpu.Feature.AVX_VNNI) ? "avx2 fma vnni" : "avx2 fma";
   }
 
   /** Why the tier can't run here, in half a sentence. */
@@ -18,6 +36,11 @@ public class Avx2 extends MachineCode {
     return Cpu.obstacle().isEmpty()
         ? "this processor lacks AVX2, FMA, F16C or BMI2"
         : Cpu.obstacle();
+  }
+
+  @Override
+  public Product product(DataType type) {
+    return dot == Dot.NONE || type.blockSize() == 1 ? Product.F32 : bytesOf(type);
   }
 
   @Override
@@ -39,18 +62,23 @@ public class Avx2 extends MachineCode {
   protected Function make(Single which) {
     return switch (which) {
       case FEW_ACTIVATIONS -> FewActivations.function();
-      case TRANSPOSE -> FloatTranspose.function();
+      case TRANSPOSE -> Transpose.values();
       case ADD -> Elementwise.add();
-      case SILU_GATE -> Elementwise.siluGate();
+      case SILU_GATE -> Elementwise.gate(Activation.SILU);
+      case GELU_GATE -> Elementwise.gate(Activation.GELU);
       case RMS_NORM -> Elementwise.rmsNorm();
       case SCALE -> Elementwise.scale();
       case ADD_SCALED -> Elementwise.addScaled();
       case FROM_F16 -> Elementwise.widen(DataType.F16);
       case FROM_BF16 -> Elementwise.widen(DataType.BF16);
-      case STORE_KEY_F32 -> CacheStore.key(false);
-      case STORE_KEY_F16 -> CacheStore.key(true);
-      case STORE_VALUE_F32 -> CacheStore.value(false);
-      case STORE_VALUE_F16 -> CacheStore.value(true);
+      case STORE_KEY_F32 -> CacheStore.key(DataType.F32);
+      case STORE_KEY_F16 -> CacheStore.key(DataType.F16);
+      case STORE_KEY_Q8_0 -> CacheStore.key(DataType.Q8_0);
+      case STORE_VALUE_F32 -> CacheStore.value(DataType.F32);
+      case STORE_VALUE_F16 -> CacheStore.value(DataType.F16);
+      case STORE_VALUE_Q8_0 -> CacheStore.value(DataType.Q8_0);
+      case WIDEN_KEYS -> CacheBytes.widenKeys();
+      case WIDEN_VALUES -> CacheBytes.widenValues();
       case ROPE_INTERLEAVED -> Elementwise.ropeInterleaved();
       case ROPE_SPLIT -> Elementwise.ropeSplit();
       case SOFTMAX -> Softmax.narrow();
@@ -59,12 +87,12 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeProduct(Product product, int tokens) {
-    return FloatProduct.of(product, tokens);
+    return NarrowProduct.of(product, tokens, dot);
   }
 
   @Override
   protected Function makeTile(Product product) {
-    return FloatTile.function();
+    return product.isBytes() ? ByteTile.function() : FloatTile.function();
   }
 
   @Override
@@ -84,11 +112,11 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeTransposeBytes(Product product) {
-    throw new UnsupportedOperationException("weights are multiplied as float32");
+    return Transpose.bytes(product, dot);
   }
 
   @Override
   protected Function makeTransposeConstants(Product product) {
-    throw new UnsupportedOperationException("weights are multiplied as float32");
+    return Transpose.constants(product);
   }
 }

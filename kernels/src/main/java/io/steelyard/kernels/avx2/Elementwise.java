@@ -38,6 +38,7 @@ import static io.steelyard.kernels.assembler.Op.VSUBPS;
 import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
+import io.steelyard.kernels.Activation;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
@@ -137,11 +138,13 @@ final class Elementwise {
   }
 
   /** Arguments: gate; up; out; values. */
-  static Function siluGate() {
-    return function(Elementwise::writeSiluGate);
+  static Function gate(Activation activation) {
+    return function(e -> e.writeGate(activation));
   }
 
-  private void writeSiluGate() {
+  private void writeGate(Activation activation) {
+    Snippets.constant(a, ymm(6), Activation.CUBE, RAX);
+    Snippets.constant(a, ymm(7), -Activation.SLOPE, RAX);
     Exponential exponential = Exponential.begin(a, BYTES, RAX, 0);
     loop(
         RCX,
@@ -149,8 +152,15 @@ final class Elementwise {
         () -> {
           load(ymm(0), at(RDI));
           load(ymm(5), at(RSI));
-          Snippets.clear(a, ymm(1));
-          a.op(VSUBPS, ymm(1), ymm(1), ymm(0));
+          if (activation == Activation.SILU) {
+            Snippets.clear(a, ymm(1));
+            a.op(VSUBPS, ymm(1), ymm(1), ymm(0));
+          } else {
+            a.op(VMULPS, ymm(1), ymm(0), ymm(0));
+            a.op(VFMADD213PS, ymm(1), ymm(6), exponential.one());
+            a.op(VMULPS, ymm(1), ymm(1), ymm(0));
+            a.op(VMULPS, ymm(1), ymm(1), ymm(7));
+          }
           exponential.apply(ymm(1), ymm(2), ymm(3), ymm(4));
           a.op(VADDPS, ymm(1), ymm(1), exponential.one());
           a.op(VDIVPS, ymm(0), ymm(0), ymm(1));

@@ -1,7 +1,7 @@
 package io.steelyard.kernels.avx2;
 
+import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
-import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
@@ -35,7 +35,7 @@ import io.steelyard.kernels.machine.Function;
  * scale.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
- * where the sum of the first block's activations goes, that of the next behind it.
+ * not used; where the sum of the first block's activations goes, that of the next behind it.
  *
  * <p>All sums are of what was rounded, so that an offset and the rounding's error don't add up.
  */
@@ -100,7 +100,7 @@ final class FewActivations {
     a.op(VCVTDQ2PS, other, other);
     Snippets.reduce(a, VADDPS, other, ymm(7));
     a.op(VMULSS, other.as(16), other.as(16), scale);
-    a.op(VMOVSS_STORE, at(RCX), other.as(16));
+    a.op(VMOVSS_STORE, at(R8), other.as(16));
     a.op(VMULSS, other.as(16), other.as(16), EIGHTH.as(16));
     a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), other.as(16));
     for (int pair = 0; pair < 2; pair++) {
@@ -108,7 +108,7 @@ final class FewActivations {
       a.op(VPACKSSDW, packed, packed, ymm(2 * pair + 1));
       a.op(VMOVDQU_STORE, at(RSI, 32 * pair), packed);
     }
-    a.add(RCX, Float.BYTES);
+    a.add(R8, Float.BYTES);
     a.add(RDI, 128);
     a.add(RSI, BLOCK);
     a.sub(RDX, 1);

@@ -59,10 +59,10 @@ import io.steelyard.kernels.machine.Function;
  * One row at a time; a token's sum takes the same steps however many tokens there are.
  *
  * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
- * activations to the next; where the first token's product goes; the address of six longs: blocks
+ * activations to the next; where the first token's product goes; the address of seven longs: blocks
  * of a row (for types without blocks, values); rows; bytes from one token's products to the next;
- * not used; bytes from a token's activations to the sums of its blocks; and bytes from one row to
- * the next, whose products lie next to each other.
+ * not used; not used; bytes from one row to the next, whose products lie next to each other; and
+ * bytes from a token's activations to the sums of its blocks.
  */
 final class FewTokens {
   /** The most tokens of one call. */
@@ -115,7 +115,7 @@ final class FewTokens {
     a.mov(R12, RDI);
     a.mov(RBX, RDX);
     a.mov(R13, RDX);
-    a.add(R13, at(R9, 32));
+    a.add(R13, at(R9, 48));
     a.mov(RBP, at(R9));
     for (int token = 0; token < tokens; token++) {
       Snippets.clear(a, sum(token));

@@ -22,7 +22,7 @@ public final class Snippets {
   /**
    * Combines all lanes, always in the same order.
    *
-   * @param op VADDPS or VMAXPS
+   * @param op VADDPS, VMAXPS or VPADDD
    * @param from below 16; its lowest lane receives the result
    * @param other below 16, overwritten
    */

@@ -57,7 +57,7 @@ import java.util.function.IntFunction;
  *
  * <p>Source of the layouts: {@code ggml-common.h}.
  */
-public final class Unpack {
+final class Unpack {
   private static final Vec NIBBLES = ymm(15);
   private static final Vec CONSTANT = ymm(14);
   private static final Vec HIGH_BITS = ymm(12);
@@ -178,7 +178,7 @@ public final class Unpack {
    * @param scratch three registers to overwrite
    * @param vectors the first of four vector registers to overwrite
    */
-  public static void kScales(
+  static void kScales(
       Assembler a, IntFunction<Mem> block, Mem scales, Mem offsets, Gpr[] scratch, int vectors) {
     Vec wide = ymm(vectors);
     Vec factor = ymm(vectors + 1);
@@ -223,7 +223,7 @@ public final class Unpack {
   }
 
   /** Moves the bits of every word up, or down for a negative count. */
-  public static void shift(Assembler a, Vec to, Vec from, int count) {
+  static void shift(Assembler a, Vec to, Vec from, int count) {
     a.op(count < 0 ? VPSRLW_IMM : VPSLLW_IMM, to, from, Math.abs(count));
   }
 

@@ -6,12 +6,29 @@ import io.steelyard.kernels.avx2.Softmax;
 import io.steelyard.kernels.machine.Cpu;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
+import java.util.Optional;
 import java.util.Set;
 
 /** The machine code of the AVX-512 tier: AVX2's where wider registers gain nothing. */
 public final class Avx512 extends Avx2 {
   private static final Set<Cpu.Feature> NEEDED =
       Set.of(Cpu.Feature.AVX512, Cpu.Feature.AVX512_VNNI, Cpu.Feature.AVX512_BF16);
+
+  private final Optional<Product> wide;
+
+  /** For processors without AMX. */
+  public Avx512() {
+    this(Optional.empty());
+  }
+
+  /**
+   * With a choice of the product.
+   *
+   * @param wide the product of bf16 pairs that also quantised weights take for many tokens, if any
+   */
+  public Avx512(Optional<Product> wide) {
+    this.wide = wide;
+  }
 
   /** Whether this processor has all that the tier needs, and the system allows machine code. */
   public static boolean available() {
@@ -28,6 +45,14 @@ public final class Avx512 extends Avx2 {
   /** Whether this processor has AMX too, and the system lets this process use it. */
   public static boolean hasTiles() {
     return available() && Cpu.features().contains(Cpu.Feature.AMX);
+  }
+
+  @Override
+  public Product product(DataType type) {
+    if (type == DataType.F32 || type == DataType.F16) {
+      return Product.F32;
+    }
+    return wide.orElseGet(() -> type == DataType.BF16 ? Product.BF16 : bytesOf(type));
   }
 
   @Override

@@ -17,6 +17,7 @@ import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mask.K1;
+import static io.steelyard.kernels.assembler.Mask.K2;
 import static io.steelyard.kernels.assembler.Mask.K3;
 import static io.steelyard.kernels.assembler.Mask.K4;
 import static io.steelyard.kernels.assembler.Mask.K5;
@@ -25,31 +26,38 @@ import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTI32X4;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTI64X4;
-import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
+import static io.steelyard.kernels.assembler.Op.VFNMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VINSERTI64X4;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU16;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU32;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU32_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
-import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPANDD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
+import static io.steelyard.kernels.assembler.Op.VPERMW;
 import static io.steelyard.kernels.assembler.Op.VPEXTRD_STORE;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
+import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
-import static io.steelyard.kernels.assembler.Op.VPORD;
+import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSLLVW;
+import static io.steelyard.kernels.assembler.Op.VPSRLVD;
+import static io.steelyard.kernels.assembler.Op.VPSRLVW;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
+import static io.steelyard.kernels.assembler.Op.VPTERNLOGD;
 import static io.steelyard.kernels.assembler.Op.VPXORD;
 import static io.steelyard.kernels.assembler.Op.VSHUFF32X4;
-import static io.steelyard.kernels.assembler.Vec.ymm;
+import static io.steelyard.kernels.assembler.Op.VSHUFI32X4;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 
 import io.steelyard.kernels.DataType;
@@ -61,7 +69,6 @@ import io.steelyard.kernels.assembler.Mask;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.avx2.Snippets;
-import io.steelyard.kernels.avx2.Unpack;
 import io.steelyard.kernels.machine.Function;
 
 /**
@@ -69,17 +76,17 @@ import io.steelyard.kernels.machine.Function;
  * memory, so there is time to be exact: activations have 16 bits to the weights' 8, as a high and a
  * low byte.
  *
- * <p>Four rows are multiplied at a time. With quantised weights their lanes share registers: four
- * lanes for each of four rows, or eight for each of two. A token's sums take the same steps however
- * many tokens there are.
+ * <p>Four rows are multiplied at a time, so that what is made of the activations serves four rows;
+ * a register holds 64 weights of one row, unsigned. What they are too large by is taken off with
+ * the activations' sums. A token's sums take the same steps however many tokens there are.
  *
  * <p>Arguments of its functions: the first row; bytes from one row to the next; activations; bytes
- * from one token's activations to the next; where the first token's products go; the address of six
- * longs: blocks of a row (for types without blocks, values); groups of four rows; bytes from one
- * token's products to the next; bytes from one product of a group to the next; bytes from a token's
- * activations to the sums of its blocks; and bytes from one group's first row to the next's, whose
- * products lie next to each other. So a group's rows can be far apart, and each be the beginning of
- * a long stream.
+ * from one token's activations to the next; where the first token's products go; the address of
+ * seven longs: blocks of a row (for types without blocks, values); groups of four rows; bytes from
+ * one token's products to the next; bytes from one product of a group to the next; bytes from a
+ * token's activations to the scales of its blocks; bytes from one group's first row to the next's,
+ * whose products lie next to each other; and bytes from a token's activations to their sums. So a
+ * group's rows can be far apart, and each be the beginning of a long stream.
  */
 final class FewTokens {
   /** The most tokens of one call. */
@@ -88,16 +95,28 @@ final class FewTokens {
   /** Rows of a group. */
   static final int ROWS = 4;
 
+  // The stack: for each row 64 bytes of scales, then constants of 64 bytes, then two longs.
+  private static final int CONSTANTS = 64 * ROWS;
+  private static final int MOST_CONSTANTS = 20;
+  private static final int GROUPS = CONSTANTS + 64 * MOST_CONSTANTS;
+  private static final int STACK_POINTER = GROUPS + 8;
+  private static final int STACK = GROUPS + 64;
+
+  private static final Vec PRODUCT = zmm(29);
+  private static final Vec SCRATCH = zmm(30);
+
   private static final int UPPER_HALF = 0xFF00;
 
-  /** Place of the count of groups on the stack. */
-  private static final int GROUPS = 64 * ROWS;
+  /** Of three bits a, b and c: a or (b and c). */
+  private static final int OR_OF_AND = 0xF8;
 
-  private static final int STACK = GROUPS + 16;
+  /** Lanes of the second, third and fourth of four rows or blocks. */
+  private static final Mask[] QUARTERS = {K4, K5, K6};
 
   private final Assembler a;
   private final DataType type;
   private final int tokens;
+  private int constants;
 
   private FewTokens(Assembler a, DataType type, int tokens) {
     this.a = a;
@@ -111,19 +130,34 @@ final class FewTokens {
 
   // Registers: RDI rows, RSI bytes of a row, R10 three times that; RDX activations, RCX bytes of a
   // token's, R11 three times that; R8 products; R9 the longs; R12 the block in the first row, RBX
-  // the block's activations, R13 the sums of its blocks, RBP counts blocks; the stack has 64 bytes
-  // for each row, then the count of groups.
+  // the block's activations, R13 their scales, R15 their sums, RBP counts blocks.
 
   private void write() {
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
     for (Gpr register : kept) {
       a.push(register);
     }
+    a.mov(RAX, RSP);
     a.sub(RSP, STACK);
+    a.and(RSP, -64);
+    a.mov(at(RSP, STACK_POINTER), RAX);
     a.lea(R10, at(RSI, RSI, 2));
     a.lea(R11, at(RCX, RCX, 2));
-    mask(K1, UPPER_HALF);
-    constants();
+    a.mov(RAX, UPPER_HALF);
+    a.kmovd(K1, RAX);
+    for (int i = 0; i < QUARTERS.length; i++) {
+      a.mov(RAX, 0xF0L << (4 * i));
+      a.kmovd(QUARTERS[i], RAX);
+    }
+    Mem fourths = words(0x0C08_0400L, 0);
+    Runnable row =
+        switch (type) {
+          case F32, F16, BF16 -> this::floats;
+          case Q8_0 -> bytes();
+          case Q4_0, Q4_1 -> nibbles();
+          case Q4_K, Q5_K -> fourOrFiveBits();
+          case Q6_K -> sixBits();
+        };
     a.mov(RAX, at(R9, 8));
     a.mov(at(RSP, GROUPS), RAX);
     Label group = a.loop();
@@ -131,48 +165,28 @@ final class FewTokens {
     a.mov(RBX, RDX);
     a.mov(R13, RDX);
     a.add(R13, at(R9, 32));
+    a.mov(R15, RDX);
+    a.add(R15, at(R9, 48));
     a.mov(RBP, at(R9));
-    for (int i = 0; i < sums(); i++) {
-      a.op(VPXORD, zmm(i), zmm(i), zmm(i));
+    for (int i = 0; i < ROWS * tokens; i++) {
+      Snippets.clear(a, zmm(i));
     }
-    switch (type) {
-      case F32, F16, BF16 -> floats();
-      case Q8_0 -> bytes();
-      case Q4_0, Q4_1 -> nibbles();
-      case Q4_K, Q5_K, Q6_K -> largeBlocks();
-    }
-    store();
+    row.run();
+    store(fourths);
     a.add(RDI, at(R9, 40));
     a.add(R8, Float.BYTES);
     a.mov(RAX, at(RSP, GROUPS));
     a.sub(RAX, 1);
     a.mov(at(RSP, GROUPS), RAX);
     a.jump(Condition.NOT_EQUAL, group);
-    a.add(RSP, STACK);
+    a.mov(RSP, at(RSP, STACK_POINTER));
     for (int i = kept.length - 1; i >= 0; i--) {
       a.pop(kept[i]);
     }
   }
 
-  private boolean isFloat() {
-    return type.blockSize() == 1;
-  }
-
-  private boolean isNibbles() {
-    return type == DataType.Q4_0 || type == DataType.Q4_1;
-  }
-
-  /** Registers that hold a token's sums. */
-  private int parts() {
-    return isFloat() ? 4 : isNibbles() ? 1 : 2;
-  }
-
-  private int sums() {
-    return tokens * parts();
-  }
-
-  private Vec sum(int token, int part) {
-    return zmm(token * parts() + part);
+  private static Vec sum(int token, int row) {
+    return zmm(ROWS * token + row);
   }
 
   private Mem row(int row, int offset) {
@@ -184,13 +198,29 @@ final class FewTokens {
     };
   }
 
-  private Mem token(int token, int offset) {
+  private Mem ofToken(Gpr first, int token, int offset) {
     return switch (token) {
-      case 0 -> at(RBX, offset);
-      case 1 -> at(RBX, RCX, 1, offset);
-      case 2 -> at(RBX, RCX, 2, offset);
-      default -> at(RBX, R11, 1, offset);
+      case 0 -> at(first, offset);
+      case 1 -> at(first, RCX, 1, offset);
+      case 2 -> at(first, RCX, 2, offset);
+      default -> at(first, R11, 1, offset);
     };
+  }
+
+  private Mem activations(int token, int offset) {
+    return ofToken(RBX, token, offset);
+  }
+
+  private Mem scales(int token, int offset) {
+    return ofToken(R13, token, offset);
+  }
+
+  private Mem sums(int token, int offset) {
+    return ofToken(R15, token, offset);
+  }
+
+  private Mem rowScales(int row) {
+    return at(RSP, 64 * row);
   }
 
   // ---- Types without blocks: 16 values of each row at a time.
@@ -234,332 +264,461 @@ final class FewTokens {
       }
     }
     for (int token = 0; token < tokens; token++) {
-      lanes(some).op(VMOVUPS, zmm(24), token(token, 0));
+      lanes(some).op(VMOVUPS, zmm(24), activations(token, 0));
       for (int row = 0; row < ROWS; row++) {
         a.op(VFMADD231PS, sum(token, row), zmm(20 + row), zmm(24));
       }
     }
   }
 
-  // ---- Quantised types.
+  // ---- Constants, on the stack.
 
-  private static final Vec BITS = zmm(31);
-  private static final Vec HIGH_BITS = zmm(29);
-
-  /** Indices 0, 4, 8 and 12. */
-  private static final Vec FOURTHS = zmm(28);
-
-  /** Lanes of the second, third and fourth of four rows. */
-  private static final Mask[] ROW_MASKS = {K4, K5, K6};
-
-  private void constants() {
-    Snippets.bytes(a, FOURTHS, 0x0C08_0400, 0, RAX);
-    Snippets.constant(a, BITS, type == DataType.Q8_0 ? 0x8080_8080 : 0x0F0F_0F0F, RAX);
-    Snippets.constant(a, HIGH_BITS, type == DataType.Q6_K ? 0x3030_3030 : 0x1010_1010, RAX);
-    mask(K4, 0x00F0);
-    mask(K5, 0x0F00);
-    mask(K6, 0xF000);
+  private Mem constant() {
+    if (constants == MOST_CONSTANTS) {
+      throw new IllegalStateException("the stack has room for no more constants");
+    }
+    return at(RSP, CONSTANTS + 64 * constants++);
   }
 
-  private void mask(Mask to, int lanes) {
-    a.mov(RAX, lanes);
-    a.kmovd(to, RAX);
+  /** A constant of 16 words of 32 bits, given as bytes, the lowest first. */
+  private Mem words(long low, long high) {
+    Mem place = constant();
+    Snippets.bytes(a, SCRATCH, low, high, RAX);
+    a.op(VMOVUPS_STORE, place, SCRATCH);
+    return place;
   }
 
-  private static Vec weights(int part) {
-    return zmm(10 + part);
+  /** 64 bytes: eight longs, or the same two again and again. */
+  private Mem longs(long... values) {
+    Mem place = constant();
+    for (int i = 0; i < 8; i++) {
+      a.mov(RAX, values[i % values.length]);
+      a.mov(at(RSP, place.displacement() + 8 * i), RAX);
+    }
+    return place;
   }
 
-  private static Vec scale(int part) {
-    return zmm(12 + part);
+  private Mem bytesOf(int value) {
+    return longs(value * 0x0101_0101_0101_0101L);
   }
 
-  private static Vec offset(int part) {
-    return zmm(14 + part);
+  private Mem floatsOf(float value) {
+    return longs(Float.floatToRawIntBits(value) * 0x1_0000_0001L);
   }
 
-  private void nextBlock(Label block, int blocks) {
+  /** A byte four times, for four words. */
+  private static long four(int value) {
+    return value * 0x0101_0101L;
+  }
+
+  /** Words whose first eight are one number and whose others are another. */
+  private Mem halves(int first, int second) {
+    return words(four(first) * 0x1_0000_0001L, four(second) * 0x1_0000_0001L);
+  }
+
+  /** Words of which four at a time are {@code first}, {@code first + 1} and so on. */
+  private Mem fours(int first) {
+    return words(four(first) | (four(first + 1) << 32), four(first + 2) | (four(first + 3) << 32));
+  }
+
+  // ---- Small blocks.
+
+  /** Q8_0: two blocks a register. */
+  private Runnable bytes() {
+    Mem bits = bytesOf(0x80);
+    Mem both = halves(0, 1);
+    Mem sumOfQuarter = fours(0);
+    Mem excess = floatsOf(-128 / 4f);
+    // Float16 at bytes 0 and 34.
+    Mem ofBoth = longs(0, 0, 0x0011_0011_0011_0011L, 0x0011_0011_0011_0011L);
+    return () -> {
+      Label rest = new Label();
+      Label end = new Label();
+      a.sub(RBP, 2);
+      a.jump(Condition.LESS, rest);
+      Label step = a.loop();
+      a.op(VMOVUPS, SCRATCH, ofBoth);
+      for (int row = 0; row < ROWS; row++) {
+        a.op(VMOVDQU32, zmm(16 + row).as(32), row(row, 2));
+        a.op(VINSERTI64X4, zmm(16 + row), zmm(16 + row), row(row, 36), 1);
+        a.op(VPERMW, zmm(20 + row), SCRATCH, row(row, 0));
+        a.op(VCVTPH2PS, zmm(20 + row), zmm(20 + row).as(32));
+      }
+      byteStep(bits, both, sumOfQuarter, excess);
+      a.add(R12, 2 * type.blockBytes());
+      a.add(RBX, FewActivations.PAIR);
+      a.add(R13, 2 * Float.BYTES);
+      a.add(R15, 4 * Float.BYTES);
+      a.sub(RBP, 2);
+      a.jump(Condition.NOT_LESS, step);
+      a.place(rest);
+      a.add(RBP, 2);
+      a.jump(Condition.EQUAL, end);
+      for (int row = 0; row < ROWS; row++) {
+        a.op(VMOVDQU32, zmm(16 + row).as(32), row(row, 2));
+        // The other block has the scale 0.
+        a.op(VPBROADCASTW, zmm(20 + row).as(16), row(row, 0));
+        a.op(VCVTPH2PS, zmm(20 + row).as(32), zmm(20 + row).as(16));
+      }
+      byteStep(bits, both, sumOfQuarter, excess);
+      a.place(end);
+    };
+  }
+
+  private void byteStep(Mem bits, Mem both, Mem sumOfQuarter, Mem excess) {
+    Vec scale = zmm(26);
+    Vec tooMuch = zmm(27);
+    for (int row = 0; row < ROWS; row++) {
+      a.op(VPXORD, zmm(16 + row), zmm(16 + row), bits);
+    }
+    for (int token = 0; token < tokens; token++) {
+      a.op(VMOVUPS, scale, both);
+      a.op(VPERMPS, scale, scale, scales(token, 0));
+      a.op(VMOVUPS, tooMuch, sumOfQuarter);
+      a.op(VPERMPS, tooMuch, tooMuch, sums(token, 0));
+      a.op(VMULPS, tooMuch, tooMuch, excess);
+      for (int row = 0; row < ROWS; row++) {
+        Snippets.clear(a, PRODUCT);
+        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), activations(token, FewActivations.HIGH));
+        a.op(VPSLLD_IMM, PRODUCT, PRODUCT, 8);
+        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), activations(token, FewActivations.LOW));
+        a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
+        a.op(VFMADD213PS, PRODUCT, scale, tooMuch);
+        a.op(VFMADD231PS, sum(token, row), zmm(20 + row), PRODUCT);
+      }
+    }
+  }
+
+  /** Q4_0 and Q4_1: four blocks a register, low nibbles and high ones apart. */
+  private Runnable nibbles() {
+    boolean one = type == DataType.Q4_1;
+    int bytes = type.blockBytes();
+    Mem bits = bytesOf(0x0F);
+    Mem ofFour = fours(0);
+    Mem twice = words(0x0303_0202_0101_0000L, 0x0707_0606_0505_0404L);
+    Mem excess = floatsOf(one ? 1 / 2f : -8 / 2f);
+    long block = bytes / 2 * 0x0001_0001_0001_0001L;
+    Mem scaleWords = longs(0, block, 2 * block, 3 * block);
+    long minimum = 0x0001_0001_0001_0001L;
+    Mem offsetWords = longs(minimum, block + minimum, 2 * block + minimum, 3 * block + minimum);
+    return () -> {
+      Label rest = new Label();
+      Label end = new Label();
+      a.sub(RBP, 4);
+      a.jump(Condition.LESS, rest);
+      Label step = a.loop();
+      for (int row = 0; row < ROWS; row++) {
+        Vec raw = zmm(16 + row);
+        a.op(VBROADCASTI32X4, raw, row(row, bytes - 16));
+        for (int i = 1; i < 4; i++) {
+          a.merge(QUARTERS[i - 1]).op(VBROADCASTI32X4, raw, row(row, i * bytes + bytes - 16));
+        }
+        a.op(VMOVDQU32, PRODUCT, row(row, 0));
+        nibbleScales(row, scaleWords, offsetWords, one);
+      }
+      nibbleStep(bits, ofFour, twice, excess, one);
+      a.add(R12, 4 * bytes);
+      a.add(RBX, 2 * FewActivations.PAIR);
+      a.add(R13, 4 * Float.BYTES);
+      a.add(R15, 8 * Float.BYTES);
+      a.sub(RBP, 4);
+      a.jump(Condition.NOT_LESS, step);
+      a.place(rest);
+      a.add(RBP, 4);
+      a.jump(Condition.EQUAL, end);
+      // Of one to three blocks, nothing beyond them is touched.
+      a.lea(RAX, at(RBP, RBP, 1));
+      a.add(RAX, RAX);
+      Snippets.first(a, K2, RAX, R14);
+      a.lea(RAX, at(RBP, RBP, 8));
+      if (one) {
+        a.add(RAX, RBP);
+      }
+      Snippets.first(a, K3, RAX, R14);
+      for (int row = 0; row < ROWS; row++) {
+        Vec raw = zmm(16 + row);
+        a.op(VBROADCASTI32X4, raw, row(row, bytes - 16));
+        for (int i = 1; i < 4; i++) {
+          Label missing = new Label();
+          a.cmp(RBP, i);
+          a.jump(Condition.NOT_GREATER, missing);
+          a.merge(QUARTERS[i - 1]).op(VBROADCASTI32X4, raw, row(row, i * bytes + bytes - 16));
+          a.place(missing);
+        }
+        a.zero(K2).op(VMOVDQU32, raw, raw);
+        a.zero(K3).op(VMOVDQU16, PRODUCT, row(row, 0));
+        nibbleScales(row, scaleWords, offsetWords, one);
+      }
+      nibbleStep(bits, ofFour, twice, excess, one);
+      a.place(end);
+    };
+  }
+
+  /**
+   * The blocks' scales, for four lanes each, go to the stack, offsets to the raw bytes' partner.
+   */
+  private void nibbleScales(int row, Mem scaleWords, Mem offsetWords, boolean one) {
+    a.op(VMOVUPS, SCRATCH, scaleWords);
+    a.op(VPERMW, SCRATCH, SCRATCH, PRODUCT);
+    a.op(VCVTPH2PS, SCRATCH, SCRATCH.as(32));
+    a.op(VMOVUPS_STORE, rowScales(row), SCRATCH);
+    if (one) {
+      a.op(VMOVUPS, SCRATCH, offsetWords);
+      a.op(VPERMW, SCRATCH, SCRATCH, PRODUCT);
+      a.op(VCVTPH2PS, zmm(20 + row), SCRATCH.as(32));
+    }
+  }
+
+  private void nibbleStep(Mem bits, Mem ofFour, Mem twice, Mem excess, boolean one) {
+    if (one) {
+      // Before the registers of offsets become those of high nibbles.
+      for (int token = 0; token < tokens; token++) {
+        sumsOfHalves(token, twice, excess);
+        for (int row = 0; row < ROWS; row++) {
+          a.op(VFMADD231PS, sum(token, row), zmm(20 + row), SCRATCH);
+        }
+      }
+    }
+    for (int row = 0; row < ROWS; row++) {
+      a.op(VPSRLW_IMM, zmm(20 + row), zmm(16 + row), 4);
+      a.op(VPANDD, zmm(16 + row), zmm(16 + row), bits);
+      a.op(VPANDD, zmm(20 + row), zmm(20 + row), bits);
+    }
+    Vec scale = zmm(28);
+    for (int token = 0; token < tokens; token++) {
+      int next = FewActivations.PAIR;
+      int[] places = {FewActivations.HIGH, FewActivations.LOW};
+      for (int part = 0; part < 2; part++) {
+        a.op(VMOVDQU32, PRODUCT, activations(token, places[part]));
+        Mem behind = activations(token, next + places[part]);
+        a.op(VSHUFI32X4, zmm(24 + 2 * part), PRODUCT, behind, 0x88);
+        a.op(VSHUFI32X4, zmm(25 + 2 * part), PRODUCT, behind, 0xDD);
+      }
+      a.op(VMOVUPS, scale, ofFour);
+      a.op(VPERMPS, scale, scale, scales(token, 0));
+      if (!one) {
+        sumsOfHalves(token, twice, excess);
+      }
+      for (int row = 0; row < ROWS; row++) {
+        Snippets.clear(a, PRODUCT);
+        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(24));
+        a.op(VPDPBUSD, PRODUCT, zmm(20 + row), zmm(25));
+        a.op(VPSLLD_IMM, PRODUCT, PRODUCT, 8);
+        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(26));
+        a.op(VPDPBUSD, PRODUCT, zmm(20 + row), zmm(27));
+        a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
+        if (one) {
+          a.op(VMULPS, PRODUCT, PRODUCT, scale);
+        } else {
+          a.op(VFMADD213PS, PRODUCT, scale, SCRATCH);
+        }
+        a.op(VFMADD231PS, sum(token, row), PRODUCT, rowScales(row));
+      }
+    }
+  }
+
+  /** Sums of half blocks for two lanes each, times a factor. */
+  private void sumsOfHalves(int token, Mem twice, Mem factor) {
+    a.op(VMOVUPS, SCRATCH, twice);
+    a.op(VPERMPS, SCRATCH, SCRATCH, sums(token, 0));
+    a.op(VMULPS, SCRATCH, SCRATCH, factor);
+  }
+
+  // ---- Blocks of 256.
+
+  /** A loop over blocks. */
+  private void largeBlocks(Runnable body) {
+    Label block = a.loop();
+    body.run();
     a.add(R12, type.blockBytes());
-    a.add(RBX, blocks * FewActivations.BLOCK);
+    a.add(RBX, 4 * FewActivations.PAIR);
+    a.add(R13, 8 * Float.BYTES);
+    a.add(R15, 16 * Float.BYTES);
     a.sub(RBP, 1);
     a.jump(Condition.NOT_EQUAL, block);
   }
 
-  /** Q4_0 and Q4_1: four lanes for each of four rows, low nibbles and high ones apart. */
-  private void nibbles() {
-    Label block = a.loop();
-    boolean one = type == DataType.Q4_1;
-    int quants = one ? 4 : 2;
-    Vec low = weights(0);
-    Vec high = weights(1);
-    a.op(VBROADCASTI32X4, low, row(0, quants));
-    for (int row = 1; row < ROWS; row++) {
-      a.merge(ROW_MASKS[row - 1]).op(VBROADCASTI32X4, low, row(row, quants));
-    }
-    a.op(VPSRLW_IMM, high, low, 4);
-    a.op(VPANDD, low, low, BITS);
-    a.op(VPANDD, high, high, BITS);
-    fourHalves(scale(0), 0);
-    if (one) {
-      fourHalves(offset(0), 2);
-      // An eighth of the sum of activations is at hand where a fourth is needed.
-      a.op(VADDPS, offset(0), offset(0), offset(0));
-    }
+  /** Takes off what registers 24 to 27 hold for every row, times the sums of half runs. */
+  private void subtractSums() {
     for (int token = 0; token < tokens; token++) {
-      Vec product = zmm(20);
-      Vec lows = zmm(21);
-      for (int half = 0; half < 2; half++) {
-        a.op(VBROADCASTI32X4, zmm(16 + half), token(token, FewActivations.HIGH + 16 * half));
-        a.op(VBROADCASTI32X4, zmm(18 + half), token(token, FewActivations.LOW + 16 * half));
+      for (int row = 0; row < ROWS; row++) {
+        a.op(VFNMADD231PS, sum(token, row), zmm(24 + row), sums(token, 0));
       }
-      clear(product);
-      clear(lows);
-      for (int half = 0; half < 2; half++) {
-        a.op(VPDPBUSD, product, weights(half), zmm(16 + half));
-        a.op(VPDPBUSD, lows, weights(half), zmm(18 + half));
-      }
-      join(product, lows);
-      if (one) {
-        a.broadcast(VMULPS, product, product, token(token, FewActivations.SCALE));
-        a.broadcast(
-            VFMADD231PS, sum(token, 0), offset(0), token(token, FewActivations.EIGHTH_OF_SUM));
-      } else {
-        withoutExcess(product, token, 0, FewActivations.EXCESS_OF_NIBBLES);
-      }
-      a.op(VFMADD231PS, sum(token, 0), scale(0), product);
     }
-    nextBlock(block, 1);
-  }
-
-  /** A float16 of each row for its four lanes. */
-  private void fourHalves(Vec to, int offset) {
-    a.op(VPBROADCASTW, to.as(32), row(0, offset));
-    for (int row = 1; row < ROWS; row++) {
-      a.merge(ROW_MASKS[row - 1]).op(VPBROADCASTW, to.as(32), row(row, offset));
-    }
-    a.op(VCVTPH2PS, to, to.as(32));
-  }
-
-  private void clear(Vec register) {
-    a.op(VPXORD, register, register, register);
-  }
-
-  /** Products with the high bytes and with the low ones become one float32. */
-  private void join(Vec highs, Vec lows) {
-    a.op(VPSLLD_IMM, highs, highs, 8);
-    a.op(VPADDD, highs, highs, lows);
-    a.op(VCVTDQ2PS, highs, highs);
-  }
-
-  /** Scales a product and takes off what unsigned weights are too large by. */
-  private void withoutExcess(Vec product, int token, int ahead, int excess) {
-    a.op(VBROADCASTSS, zmm(19), token(token, ahead + FewActivations.SCALE));
-    a.broadcast(VFMADD213PS, product, zmm(19), token(token, ahead + excess));
-  }
-
-  /** Q8_0: eight lanes for each of two rows. */
-  private void bytes() {
-    Label block = a.loop();
-    for (int pair = 0; pair < 2; pair++) {
-      twoRows(weights(pair), 2 * pair, 2);
-      a.op(VPXORD, weights(pair), weights(pair), BITS);
-      a.op(VPBROADCASTW, scale(pair).as(32), row(2 * pair, 0));
-      a.merge(K1).op(VPBROADCASTW, scale(pair).as(32), row(2 * pair + 1, 0));
-      a.op(VCVTPH2PS, scale(pair), scale(pair).as(32));
-    }
-    multiplyPairs(0);
-    nextBlock(block, 1);
-  }
-
-  /** 32 bytes of a row and 32 of the next. */
-  private void twoRows(Vec to, int row, int offset) {
-    a.op(VMOVDQU32, to.as(32), row(row, offset));
-    a.op(VINSERTI64X4, to, to, row(row + 1, offset), 1);
   }
 
   /**
-   * Multiplies the weights of four rows with a block of every token's activations.
+   * Multiplies the weights of registers 16 to 19, two runs each, and adds.
    *
-   * @param ahead the block's distance from RBX
+   * @param first the first of the runs
+   * @param second the other one
+   * @param ofRuns indices of the runs' scales
+   * @param ofWeights indices of the weights' scales
    */
-  private void multiplyPairs(int ahead) {
-    for (int token = 0; token < tokens; token++) {
-      Vec high = zmm(16);
-      Vec low = zmm(17);
-      Vec excess = zmm(18);
-      a.op(VBROADCASTI64X4, high, token(token, ahead + FewActivations.HIGH));
-      a.op(VBROADCASTI64X4, low, token(token, ahead + FewActivations.LOW));
-      if (type == DataType.Q6_K) {
-        a.op(VBROADCASTSS, zmm(19), token(token, ahead + FewActivations.SCALE));
-        a.op(VBROADCASTI64X4, excess, token(token, ahead + FewActivations.EXCESS_OF_SIX_BITS));
-      }
-      for (int pair = 0; pair < 2; pair++) {
-        Vec product = zmm(20 + 2 * pair);
-        Vec lows = zmm(21 + 2 * pair);
-        clear(product);
-        clear(lows);
-        a.op(VPDPBUSD, product, weights(pair), high);
-        a.op(VPDPBUSD, lows, weights(pair), low);
-        join(product, lows);
-        switch (type) {
-          case Q8_0 -> withoutExcess(product, token, ahead, FewActivations.EXCESS_OF_BYTES);
-          case Q6_K -> a.op(VFMADD213PS, product, zmm(19), excess);
-          default ->
-              a.broadcast(VMULPS, product, product, token(token, ahead + FewActivations.SCALE));
-        }
-        a.op(VFMADD231PS, sum(token, pair), scale(pair), product);
-      }
-    }
-  }
-
-  // ---- Blocks of 256, whose scales are unpacked to the stack.
-
-  private void largeBlocks() {
-    Label block = a.loop();
-    boolean six = type == DataType.Q6_K;
+  private void multiplyRuns(int first, int second, Mem ofRuns, Mem ofWeights) {
+    a.op(VMOVUPS, SCRATCH, ofWeights);
     for (int row = 0; row < ROWS; row++) {
-      if (six) {
-        sixScales(row);
-      } else {
-        int r = row;
-        Unpack.kScales(
-            a,
-            offset -> row(r, offset),
-            at(RSP, 64 * row),
-            at(RSP, 64 * row + 32),
-            new Gpr[] {RAX, R14, R15},
-            20);
-      }
+      a.op(VPERMPS, zmm(20 + row), SCRATCH, rowScales(row));
     }
-    if (!six) {
-      offsets();
-    }
-    // Runs whose bits share bytes follow each other.
-    for (int run : six ? new int[] {0, 2, 1, 3, 4, 6, 5, 7} : new int[] {0, 1, 2, 3, 4, 5, 6, 7}) {
-      for (int pair = 0; pair < 2; pair++) {
-        if (six) {
-          sixBits(pair, run);
-        } else {
-          fourOrFiveBits(pair, run);
-        }
-      }
-      multiplyPairs(run * FewActivations.BLOCK);
-    }
-    a.add(R13, 8 * Float.BYTES);
-    nextBlock(block, 8);
-  }
-
-  /** Adds the offsets of all eight runs at once: a lane for each, times the run's sum. */
-  private void offsets() {
-    for (int pair = 0; pair < 2; pair++) {
-      a.op(VMOVUPS, offset(pair).as(32), at(RSP, 64 * 2 * pair + 32));
-      a.op(VINSERTI64X4, offset(pair), offset(pair), at(RSP, 64 * (2 * pair + 1) + 32), 1);
-    }
+    Vec scale = zmm(26);
     for (int token = 0; token < tokens; token++) {
-      Mem sums =
-          switch (token) {
-            case 0 -> at(R13);
-            case 1 -> at(R13, RCX, 1);
-            case 2 -> at(R13, RCX, 2);
-            default -> at(R13, R11, 1);
-          };
-      a.op(VBROADCASTI64X4, zmm(16), sums);
-      for (int pair = 0; pair < 2; pair++) {
-        a.op(VFMADD231PS, sum(token, pair), offset(pair), zmm(16));
+      a.op(VMOVUPS, scale, ofRuns);
+      a.op(VPERMPS, scale, scale, scales(token, 0));
+      runs(zmm(24), token, first, second, FewActivations.HIGH);
+      runs(zmm(25), token, first, second, FewActivations.LOW);
+      for (int row = 0; row < ROWS; row++) {
+        Snippets.clear(a, PRODUCT);
+        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(24));
+        a.op(VPSLLD_IMM, PRODUCT, PRODUCT, 8);
+        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(25));
+        a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
+        a.op(VMULPS, PRODUCT, PRODUCT, scale);
+        a.op(VFMADD231PS, sum(token, row), PRODUCT, zmm(20 + row));
       }
     }
   }
 
-  /** The bytes that several runs share stay in these. */
-  private static Vec shared(int pair) {
-    return zmm(26 + pair);
+  private void runs(Vec to, int token, int first, int second, int place) {
+    if (first % 2 == 0 && second == first + 1) {
+      a.op(VMOVDQU32, to, activations(token, FewActivations.place(first) + place));
+    } else {
+      a.op(VMOVDQU32, to.as(32), activations(token, FewActivations.place(first) + place));
+      a.op(VINSERTI64X4, to, to, activations(token, FewActivations.place(second) + place), 1);
+    }
   }
 
-  private static Vec sharedHigh(int pair) {
-    return zmm(8 + pair);
-  }
-
-  private void fourOrFiveBits(int pair, int run) {
-    Vec weights = weights(pair);
+  /** Q4_K and Q5_K. */
+  private Runnable fourOrFiveBits() {
     boolean five = type == DataType.Q5_K;
-    if (run % 2 == 0) {
-      twoRows(shared(pair), 2 * pair, (five ? 48 : 16) + 32 * (run / 2));
-      a.op(VPANDD, weights, shared(pair), BITS);
-    } else {
-      a.op(VPSRLW_IMM, weights, shared(pair), 4);
-      a.op(VPANDD, weights, weights, BITS);
-    }
-    if (five) {
-      if (run == 0) {
-        twoRows(sharedHigh(pair), 2 * pair, 16);
-      }
-      Vec fifth = zmm(20);
-      Unpack.shift(a, fifth, sharedHigh(pair), 4 - run);
-      a.op(VPANDD, fifth, fifth, HIGH_BITS);
-      a.op(VPORD, weights, weights, fifth);
-    }
-    a.op(VBROADCASTSS, scale(pair), at(RSP, 64 * 2 * pair + 4 * run));
-    a.merge(K1).op(VBROADCASTSS, scale(pair), at(RSP, 64 * (2 * pair + 1) + 4 * run));
+    Mem bits = bytesOf(0x0F);
+    Mem fifth = bytesOf(0x10);
+    // Of a block's first 16 bytes, d and dmin come first, then twelve bytes of 6-bit numbers. The
+    // first four scales are the low bits of bytes 4 to 7, the first minima those of 8 to 11; the
+    // others have their low 4 bits in 12 to 15 and the upper 2 in the upper bits of the others.
+    Mem own = longs(0x0F0E_0D0C_0706_0504L, 0x0F0E_0D0C_0B0A_0908L);
+    Mem ownShifts = longs(0, 0x0000_0004_0000_0000L);
+    Mem ownBits = longs(0x0F0F_0F0F_3F3F_3F3FL);
+    Mem upper = longs(0x0706_0504_8080_8080L, 0x0B0A_0908_8080_8080L);
+    Mem upperBits = longs(0x3030_3030_3030_3030L);
+    Mem minima = words(0x0B0B_0A0A_0909_0808L, 0x0F0F_0E0E_0D0D_0C0CL);
+    Mem[] pairs = {halves(0, 2), halves(1, 3), halves(4, 6), halves(5, 7)};
+    // Bits 0 and 2, 1 and 3, 4 and 6, 5 and 7 of bytes become the fifth.
+    Mem[] shifts =
+        five ? new Mem[] {shifts(4, 2), shifts(3, 1), shifts(0, 2), shifts(1, 3)} : new Mem[0];
+    return () ->
+        largeBlocks(
+            () -> {
+              Vec start = zmm(16);
+              Vec numbers = zmm(17);
+              Vec more = zmm(18);
+              Vec place = zmm(19);
+              a.op(VBROADCASTI32X4, start, row(0, 0));
+              for (int row = 1; row < ROWS; row++) {
+                a.merge(QUARTERS[row - 1]).op(VBROADCASTI32X4, start, row(row, 0));
+              }
+              a.op(VPSHUFB, numbers, start, own);
+              a.op(VPSRLVD, numbers, numbers, ownShifts);
+              a.op(VPANDD, numbers, numbers, ownBits);
+              a.op(VPSHUFB, more, start, upper);
+              a.op(VPSRLW_IMM, more, more, 2);
+              a.op(VPTERNLOGD, numbers, more, upperBits, OR_OF_AND);
+              a.op(VMOVDQU32_STORE, rowScales(0), numbers);
+              for (int row = ROWS - 1; row >= 0; row--) {
+                a.op(VPMOVZXBD, zmm(20 + row), at(RSP, 16 * row));
+                a.op(VCVTDQ2PS, zmm(20 + row), zmm(20 + row));
+                a.op(VPBROADCASTW, place.as(32), row(row, 0));
+                a.merge(K1).op(VPBROADCASTW, place.as(32), row(row, 2));
+                a.op(VCVTPH2PS, place, place.as(32));
+                a.op(VMULPS, zmm(20 + row), zmm(20 + row), place);
+              }
+              a.op(VMOVUPS, SCRATCH, minima);
+              for (int row = 0; row < ROWS; row++) {
+                a.op(VMOVUPS_STORE, rowScales(row), zmm(20 + row));
+                a.op(VPERMPS, zmm(24 + row), SCRATCH, zmm(20 + row));
+              }
+              subtractSums();
+              for (int pair = 0; pair < 4; pair++) {
+                int first = 4 * (pair / 2) + pair % 2;
+                for (int row = 0; row < ROWS; row++) {
+                  nibblesOf(
+                      zmm(16 + row), row(row, (five ? 48 : 16) + 64 * (pair / 2)), pair, bits);
+                  if (five) {
+                    a.op(VBROADCASTI64X4, SCRATCH, row(row, 16));
+                    a.op(pair < 2 ? VPSLLVW : VPSRLVW, SCRATCH, SCRATCH, shifts[pair]);
+                    a.op(VPTERNLOGD, zmm(16 + row), SCRATCH, fifth, OR_OF_AND);
+                  }
+                }
+                multiplyRuns(first, first + 2, pairs[pair], pairs[pair]);
+              }
+            });
   }
 
-  private void sixScales(int row) {
-    a.op(VPBROADCASTW, ymm(20), row(row, 208));
-    a.op(VCVTPH2PS, zmm(20), ymm(20));
-    a.op(VPMOVSXBD, zmm(21), row(row, 192));
-    a.op(VCVTDQ2PS, zmm(21), zmm(21));
-    a.op(VMULPS, zmm(21), zmm(21), zmm(20));
-    a.op(VMOVUPS_STORE, at(RSP, 64 * row), zmm(21));
+  /** How far words of either half of a register are moved. */
+  private Mem shifts(int first, int second) {
+    long low = first * 0x0001_0001_0001_0001L;
+    long high = second * 0x0001_0001_0001_0001L;
+    return longs(low, low, low, low, high, high, high, high);
   }
 
-  private void sixBits(int pair, int run) {
-    Vec weights = weights(pair);
-    Vec high = zmm(20);
-    int part = run / 4;
-    int inPart = run % 4;
-    if (inPart == 0) {
-      twoRows(sharedHigh(pair), 2 * pair, 128 + 32 * part);
+  /** The low nibbles of 64 bytes, or the high ones where the number is odd. */
+  private void nibblesOf(Vec to, Mem from, int number, Mem bits) {
+    a.op(VMOVDQU32, to, from);
+    if (number % 2 == 1) {
+      a.op(VPSRLW_IMM, to, to, 4);
     }
-    if (inPart < 2) {
-      twoRows(shared(pair), 2 * pair, 64 * part + 32 * inPart);
-      a.op(VPANDD, weights, shared(pair), BITS);
-    } else {
-      a.op(VPSRLW_IMM, weights, shared(pair), 4);
-      a.op(VPANDD, weights, weights, BITS);
-    }
-    Unpack.shift(a, high, sharedHigh(pair), 4 - 2 * inPart);
-    a.op(VPANDD, high, high, HIGH_BITS);
-    a.op(VPORD, weights, weights, high);
-    // Of a row's eight lanes four belong to either scale.
-    Vec scale = scale(pair);
-    int place = 64 * 2 * pair + 8 * run;
-    a.op(VBROADCASTSS, scale, at(RSP, place));
-    a.merge(K4).op(VBROADCASTSS, scale, at(RSP, place + 4));
-    a.merge(K5).op(VBROADCASTSS, scale, at(RSP, place + 64));
-    a.merge(K6).op(VBROADCASTSS, scale, at(RSP, place + 68));
+    a.op(VPANDD, to, to, bits);
+  }
+
+  private Runnable sixBits() {
+    Mem bits = bytesOf(0x0F);
+    Mem upperBits = bytesOf(0x30);
+    Mem excess = floatsOf(32);
+    Mem[] shifts = {shifts(4, 2), shifts(0, 2)};
+    Mem[] pairs = {halves(0, 1), halves(2, 3), halves(4, 5), halves(6, 7)};
+    Mem[] quarters = {fours(0), fours(4), fours(8), fours(12)};
+    return () ->
+        largeBlocks(
+            () -> {
+              for (int row = 0; row < ROWS; row++) {
+                Vec scales = zmm(20 + row);
+                a.op(VPBROADCASTW, SCRATCH.as(32), row(row, 208));
+                a.op(VCVTPH2PS, SCRATCH, SCRATCH.as(32));
+                a.op(VPMOVSXBD, scales, row(row, 192));
+                a.op(VCVTDQ2PS, scales, scales);
+                a.op(VMULPS, scales, scales, SCRATCH);
+                a.op(VMOVUPS_STORE, rowScales(row), scales);
+                a.op(VMULPS, zmm(24 + row), scales, excess);
+              }
+              subtractSums();
+              for (int pair = 0; pair < 4; pair++) {
+                for (int row = 0; row < ROWS; row++) {
+                  nibblesOf(zmm(16 + row), row(row, 64 * (pair / 2)), pair, bits);
+                  a.op(VBROADCASTI64X4, SCRATCH, row(row, 128 + 32 * (pair / 2)));
+                  a.op(pair % 2 == 0 ? VPSLLVW : VPSRLVW, SCRATCH, SCRATCH, shifts[pair % 2]);
+                  a.op(VPTERNLOGD, zmm(16 + row), SCRATCH, upperBits, OR_OF_AND);
+                }
+                multiplyRuns(2 * pair, 2 * pair + 1, pairs[pair], quarters[pair]);
+              }
+            });
   }
 
   // ---- The end of a group.
 
-  private void store() {
+  private void store(Mem fourths) {
     Vec sums = zmm(20);
     a.mov(RAX, R8);
     a.mov(R14, at(R9, 24));
     a.lea(R15, at(R14, R14, 2));
+    a.op(VMOVUPS, zmm(28), fourths);
     for (int token = 0; token < tokens; token++) {
-      if (isNibbles()) {
-        a.op(VMOVUPS, sums, sum(token, 0));
-      } else {
-        fold(sums, sum(token, 0), sum(token, 1));
-      }
-      if (isFloat()) {
-        fold(zmm(21), sum(token, 2), sum(token, 3));
-        fold(sums, sums, zmm(21));
-      }
+      fold(sums, sum(token, 0), sum(token, 1));
+      fold(zmm(21), sum(token, 2), sum(token, 3));
+      fold(sums, sums, zmm(21));
       for (int order : new int[] {0x4E, 0xB1}) {
         a.op(VPERMILPS, zmm(22), sums, order);
         a.op(VADDPS, sums, sums, zmm(22));
       }
-      a.op(VPERMPS, sums, FOURTHS, sums);
+      a.op(VPERMPS, sums, zmm(28), sums);
       a.op(VPEXTRD_STORE, at(RAX), sums.as(16), 0);
       a.op(VPEXTRD_STORE, at(RAX, R14, 1), sums.as(16), 1);
       a.op(VPEXTRD_STORE, at(RAX, R14, 2), sums.as(16), 2);

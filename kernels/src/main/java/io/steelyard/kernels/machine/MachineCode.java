@@ -28,6 +28,7 @@ public abstract class MachineCode {
     TRANSPOSE,
     ADD,
     SILU_GATE,
+    GELU_GATE,
     RMS_NORM,
     SCALE,
     ADD_SCALED,
@@ -35,8 +36,12 @@ public abstract class MachineCode {
     FROM_BF16,
     STORE_KEY_F32,
     STORE_KEY_F16,
+    STORE_KEY_Q8_0,
     STORE_VALUE_F32,
     STORE_VALUE_F16,
+    STORE_VALUE_Q8_0,
+    WIDEN_KEYS,
+    WIDEN_VALUES,
     ROPE_INTERLEAVED,
     ROPE_SPLIT,
     SOFTMAX
@@ -60,6 +65,19 @@ public abstract class MachineCode {
 
   /** Bytes of a block of activations for {@link #few}. */
   public abstract int fewBlock();
+
+  /** The product that multiplies a type's weights with many tokens. */
+  public abstract Product product(DataType type);
+
+  /** The panels of bytes that a type with blocks would have. */
+  public static Product bytesOf(DataType type) {
+    return switch (type) {
+      case Q8_0, Q4_0 -> Product.BYTES;
+      case Q4_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
+      case Q6_K -> Product.BYTES_HALVES;
+      case F32, F16, BF16 -> throw new IllegalArgumentException(type + " has no blocks");
+    };
+  }
 
   protected abstract Function make(Single which);
 

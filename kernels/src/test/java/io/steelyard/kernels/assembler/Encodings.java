@@ -153,7 +153,7 @@ final class Encodings {
 
   private static boolean exists(Op op, int bytes) {
     boolean scalar =
-        (op.memory == Op.Memory.DWORD || op == Op.VPEXTRW_STORE)
+        (op.memory == Op.Memory.DWORD || op == Op.VPEXTRW_STORE || op == Op.VPEXTRB_STORE)
             && op != Op.VBROADCASTSS
             && op != Op.VPBROADCASTD;
     return switch (op) {
@@ -310,6 +310,8 @@ final class Encodings {
           VINSERTI128,
           VEXTRACTF128,
           VEXTRACTF64X4,
+          VPEXTRB_STORE,
+          VPTERNLOGD,
           VPEXTRW_STORE,
           VPEXTRD_STORE,
           VSHUFF32X4,

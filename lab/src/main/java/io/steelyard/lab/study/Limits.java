@@ -45,7 +45,7 @@ public record Limits(
    *       actual length, and against the peak of the weights' type as well.
    * </ul>
    *
-   * @param kv type of the KV cache: {@code f16} or {@code f32}
+   * @param kv type of the KV cache: {@code f16}, {@code f32} or {@code q8_0}
    * @return empty of other workloads, of a cache of another type, and of a prefill where the peak
    *     is not known
    */
@@ -62,6 +62,8 @@ public record Limits(
         switch (kv) {
           case "f16" -> 2;
           case "f32" -> 4;
+          // Bytes, and a scale for 32 of them.
+          case "q8_0" -> 34 / 32.0;
           default -> Double.NaN;
         };
     boolean decode = workload.kind() == Workload.Kind.DECODE;

@@ -95,7 +95,9 @@ public final class Workers {
     String context = own.remove("context");
     // Values that the settings can't have are the engine's own to understand or to refuse.
     String kv =
-        List.of("f16", "f32").contains(own.getOrDefault("kv", "")) ? own.remove("kv") : null;
+        List.of("f16", "f32", "q8_0").contains(own.getOrDefault("kv", ""))
+            ? own.remove("kv")
+            : null;
     String flash =
         List.of("on", "off").contains(own.getOrDefault("flash", "")) ? own.remove("flash") : null;
     return new LoadRequest(

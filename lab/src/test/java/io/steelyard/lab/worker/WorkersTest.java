@@ -26,7 +26,7 @@ class WorkersTest {
 
   @Test
   void leavesValuesThatTheSettingsCannotHaveToTheEngine() {
-    Map<String, String> own = Map.of("kv", "q8_0", "flash", "auto", "tier", "vector");
+    Map<String, String> own = Map.of("kv", "q4_0", "flash", "auto", "tier", "vector");
     assertThat(workers.request(own)).isEqualTo(new LoadRequest("m.gguf", 2, 512, "f16", true, own));
   }
 }

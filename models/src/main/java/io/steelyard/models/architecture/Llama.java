@@ -1,5 +1,6 @@
 package io.steelyard.models.architecture;
 
+import io.steelyard.kernels.Activation;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Matrix;
 import io.steelyard.kernels.Rope;
@@ -146,7 +147,7 @@ final class Llama implements Architecture {
 
         kernels.rmsNorm(hidden, layer.feedForwardNorm(), config.epsilon(), normed, tokens);
         kernels.matmul(layer.gateUp(), normed, gateUp, tokens);
-        kernels.siluGate(gate, up, gate, tokens);
+        kernels.gate(Activation.SILU, gate, up, gate, tokens);
         kernels.matmul(layer.down(), gate, delta, tokens);
         kernels.add(hidden, delta, tokens);
         observer.output(i + 1, hidden, tokens);

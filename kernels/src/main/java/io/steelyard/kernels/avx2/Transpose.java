@@ -12,8 +12,10 @@ import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
+import static io.steelyard.kernels.assembler.Op.VPSUBD;
 import static io.steelyard.kernels.assembler.Op.VPUNPCKHDQ;
 import static io.steelyard.kernels.assembler.Op.VPUNPCKHQDQ;
 import static io.steelyard.kernels.assembler.Op.VPUNPCKLDQ;
@@ -26,24 +28,64 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Gpr;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
+import java.util.function.IntConsumer;
+import java.util.function.IntUnaryOperator;
 
 /**
- * Turns 16 rows of float32 into columns: how rows become half of a {@link Product#F32} panel.
+ * Turns 16 rows into columns, 4 bytes at a time: how rows become half of a {@link Product}'s panel.
  *
- * <p>Arguments of its function: where the first column goes; the first row; bytes from one row to
+ * <p>Arguments of its functions: where the first column goes; the first row; bytes from one row to
  * the next; how many pieces of 32 bytes each row has; bytes from where one piece's columns go to
  * where the next's do; bytes from one piece of a row to the next.
  */
-final class FloatTranspose {
-  private FloatTranspose() {}
+final class Transpose {
+  private static final int SHIFT_128 = 0x8080_8080;
+  private static final Vec OFFSET = ymm(15);
 
-  static Function function() {
-    return Function.avx2(FloatTranspose::write);
+  private final Assembler a;
+  private final IntUnaryOperator place;
+
+  /**
+   * Begins.
+   *
+   * @param place where the column of a step goes, in bytes from the piece's first
+   */
+  private Transpose(Assembler a, IntUnaryOperator place) {
+    this.a = a;
+    this.place = place;
   }
 
-  private static void write(Assembler a) {
+  /** A panel's values. */
+  static Function values() {
+    return Function.avx2(a -> new Transpose(a, step -> 128 * step).write(eight -> {}));
+  }
+
+  /** A panel's bytes, and after every chunk what makes up for the activations' offset of 128. */
+  static Function bytes(Product product, Dot dot) {
+    int runs = product == Product.BYTES_HALVES ? 2 : 1;
+    return dot.function(
+        a -> {
+          Snippets.constant(a, OFFSET, SHIFT_128, RAX);
+          Transpose transpose = new Transpose(a, step -> 128 * step);
+          transpose.write(eight -> transpose.sums(eight, runs, dot));
+        });
+  }
+
+  /** One constant of each of eight chunks; for halves, both constants of each of four. */
+  static Function constants(Product product) {
+    int chunk = product.panelChunk();
+    IntUnaryOperator place =
+        product == Product.BYTES_HALVES
+            ? step -> step / 2 * chunk + step % 2 * Product.SECOND_HALF
+            : step -> step * chunk;
+    return Function.avx2(a -> new Transpose(a, place).write(eight -> {}));
+  }
+
+  /** Writes the function; after eight rows of a piece something more may be done with them. */
+  private void write(IntConsumer afterEight) {
     a.push(RBX);
     // Row 4i is at base i, rows 4i+1 to 4i+3 after it.
     Gpr[] bases = {RSI, R11, RAX, RBX};
@@ -58,11 +100,12 @@ final class FloatTranspose {
           a.op(VMOVUPS, xmm(i), row(bases[2 * eight], i, 16 * part));
           a.op(VINSERTI128, ymm(i), ymm(i), row(bases[2 * eight + 1], i, 16 * part), 1);
         }
-        quad(a);
+        quad();
         for (int i = 0; i < 4; i++) {
-          a.op(VMOVUPS_STORE, at(RDI, 128 * (4 * part + i) + 32 * eight), ymm(i));
+          a.op(VMOVUPS_STORE, column(4 * part + i, eight), ymm(i));
         }
       }
+      afterEight.accept(eight);
     }
     for (Gpr base : bases) {
       a.add(base, R9);
@@ -71,6 +114,10 @@ final class FloatTranspose {
     a.sub(RCX, 1);
     a.jump(Condition.NOT_EQUAL, piece);
     a.pop(RBX);
+  }
+
+  private Mem column(int step, int eight) {
+    return at(RDI, place.applyAsInt(step) + 32 * eight);
   }
 
   private static Mem row(Gpr base, int i, int offset) {
@@ -83,7 +130,7 @@ final class FloatTranspose {
   }
 
   /** Turns 4 × 4 values within every 16 bytes of the first four registers. */
-  private static void quad(Assembler a) {
+  private void quad() {
     for (int pair = 0; pair < 2; pair++) {
       a.op(VPUNPCKLDQ, ymm(4 + 2 * pair), ymm(2 * pair), ymm(2 * pair + 1));
       a.op(VPUNPCKHDQ, ymm(5 + 2 * pair), ymm(2 * pair), ymm(2 * pair + 1));
@@ -91,6 +138,21 @@ final class FloatTranspose {
     for (int half = 0; half < 2; half++) {
       a.op(VPUNPCKLQDQ, ymm(2 * half), ymm(4 + half), ymm(6 + half));
       a.op(VPUNPCKHQDQ, ymm(2 * half + 1), ymm(4 + half), ymm(6 + half));
+    }
+  }
+
+  /** Stores {@code -128 · Σ} of eight rows' bytes, for all steps or for each half of them. */
+  private void sums(int eight, int runs, Dot dot) {
+    Vec sum = ymm(0);
+    Vec zero = ymm(1);
+    for (int run = 0; run < runs; run++) {
+      Snippets.clear(a, sum);
+      for (int step = run * 8 / runs; step < (run + 1) * 8 / runs; step++) {
+        a.op(dot.op(), sum, OFFSET, column(step, eight));
+      }
+      Snippets.clear(a, zero);
+      a.op(VPSUBD, sum, zero, sum);
+      a.op(VMOVDQU_STORE, at(RDI, Product.SUMS + run * Product.SECOND_HALF + 32 * eight), sum);
     }
   }
 }
