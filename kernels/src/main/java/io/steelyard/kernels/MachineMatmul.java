@@ -8,6 +8,7 @@ import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Matrix products of the machine-code tier.
@@ -26,6 +27,19 @@ final class MachineMatmul implements AutoCloseable {
 
   /** What a strip's panels may take of the second-level cache. */
   private static final long PANEL_BYTES = 400_000;
+
+  /**
+   * Rows are dealt in pieces to whoever is free, since processors are not equally fast at every
+   * moment: of few tokens so many to a thread, of many so many groups of rows.
+   */
+  private static final int PIECES = 6;
+
+  private static final int MANY_GROUPS = 4;
+
+  /** What pieces of few tokens' rows are a multiple of, and their least size. */
+  private static final int FEW_UNIT = 16;
+
+  private static final int FEW_LEAST_ROWS = 64;
 
   private static final long ALL_ROWS = 0xFFFF_FFFFL;
   private static final long ADD = 1L << 32;
@@ -48,6 +62,9 @@ final class MachineMatmul implements AutoCloseable {
 
   /** Where the tiles of each kind in use begin. */
   private final Map<Product, Long> tiles = new EnumMap<>(Product.class);
+
+  /** The first row, or group of rows, that no thread has taken. */
+  private final AtomicInteger next = new AtomicInteger();
 
   private final ThreadTeam.Task rows = this::rows;
   private final ThreadTeam.Task pack = this::pack;
@@ -100,6 +117,7 @@ final class MachineMatmul implements AutoCloseable {
     if (quantised) {
       fewActivations();
     }
+    next.set(0);
     team.run(rows);
   }
 
@@ -121,10 +139,16 @@ final class MachineMatmul implements AutoCloseable {
   }
 
   private void rows(int member, int members) {
-    int groups = (weights.rows() + code.fewRows() - 1) / code.fewRows();
-    int begin = share(groups, member, members) * code.fewRows();
-    int end = Math.min(weights.rows(), share(groups, member + 1, members) * code.fewRows());
     long longs = scratch.own(member).atLeast(7 * Long.BYTES);
+    int rows = weights.rows();
+    int piece = Math.max(FEW_LEAST_ROWS, rows / members / PIECES / FEW_UNIT * FEW_UNIT);
+    piece = members == 1 ? rows : piece;
+    for (int begin = next.getAndAdd(piece); begin < rows; begin = next.getAndAdd(piece)) {
+      rows(begin, Math.min(rows, begin + piece), longs);
+    }
+  }
+
+  private void rows(int begin, int end, long longs) {
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -201,6 +225,7 @@ final class MachineMatmul implements AutoCloseable {
       address += each.getValue();
     }
     team.run(pack);
+    next.set(0);
     team.run(many);
   }
 
@@ -257,8 +282,13 @@ final class MachineMatmul implements AutoCloseable {
     for (int p = 0; p < weights.parts().size(); p++) {
       groups += groups(weights.parts().get(p));
     }
-    int begin = share(groups, member, members);
-    int end = share(groups, member + 1, members);
+    int piece = Math.max(1, Math.min(MANY_GROUPS, groups / members));
+    for (int begin = next.getAndAdd(piece); begin < groups; begin = next.getAndAdd(piece)) {
+      groups(begin, Math.min(groups, begin + piece), scratch.own(member));
+    }
+  }
+
+  private void groups(int begin, int end, Scratch own) {
     int first = 0;
     int firstRow = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
@@ -266,7 +296,7 @@ final class MachineMatmul implements AutoCloseable {
       int from = Math.max(begin, first) - first;
       int to = Math.min(end, first + groups(part)) - first;
       if (from < to) {
-        new Strip(part, firstRow, scratch.own(member)).multiply(from, to);
+        new Strip(part, firstRow, own).multiply(from, to);
       }
       first += groups(part);
       firstRow += (int) part.rows();
