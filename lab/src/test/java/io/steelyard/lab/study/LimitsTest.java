@@ -59,6 +59,6 @@ class LimitsTest {
 
     assertThat(limits.share(Workload.start(512, 64, 0), "f16", 1)).isEmpty();
     assertThat(limits.share(Workload.forward(4, 16), "f16", 1)).isEmpty();
-    assertThat(limits.share(Workload.decode(4, 0), "q8_0", 1)).isEmpty();
+    assertThat(limits.share(Workload.decode(4, 0), "q4_0", 1)).isEmpty();
   }
 }

@@ -82,6 +82,9 @@ class WorkerDeathTest {
     Path log = folder.resolve("coordinator.txt");
     Process coordinator =
         new ProcessBuilder(
+                // A shell's background jobs ignore interrupts, and so would what they start.
+                "/usr/bin/env",
+                "--default-signal=INT",
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "-Xmx128m",
