@@ -9,8 +9,18 @@ import io.steelyard.reports.terminal.Terminal;
 final class Console {
   private static final int STEPS = 1000;
 
-  private final Terminal out = Terminal.out();
-  private final Terminal err = Terminal.err();
+  private final Terminal out;
+  private final Terminal err;
+
+  /** On the process's own streams. */
+  Console() {
+    this(Terminal.out(), Terminal.err());
+  }
+
+  Console(Terminal out, Terminal err) {
+    this.out = out;
+    this.err = err;
+  }
 
   /** How results may look. */
   Style style() {
@@ -20,6 +30,11 @@ final class Console {
   /** Prints a result. */
   void result(String text) {
     text.lines().map(out.style()::adapt).forEach(out.stream()::println);
+  }
+
+  /** Prints a table that was laid out, and perhaps coloured, in this console's {@link #style}. */
+  void table(String rendered) {
+    out.stream().print(rendered);
   }
 
   /** Parts results. */

@@ -145,7 +145,7 @@ final class GenerateCommand implements Callable<Integer> {
       throw new UsageException(
           "sampling needs 0 ≤ --temperature ≤ 100, 0 < --top-p ≤ 1, 0 ≤ --min-p < 1 and --top-k ≥ 0");
     }
-    StudyOptions.kvType(kv);
+    StudyOptions.requireKvType(kv);
     String text = withSpeculation();
     if (deterministic) {
       text = StudyOptions.withOption(text, "deterministic=on");

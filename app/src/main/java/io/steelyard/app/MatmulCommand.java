@@ -137,7 +137,7 @@ final class MatmulCommand implements Callable<Integer> {
     table.column("tier", Align.LEFT).column("GMAC/s", Align.RIGHT).column("half", Align.LEFT);
     table.column("GB/s", Align.RIGHT).column("of limit", Align.RIGHT);
     measure(console, team, rows, limits, table);
-    console.result(table.render());
+    console.table(table.render());
     return ExitCode.FINE;
   }
 

@@ -71,7 +71,7 @@ final class ModelInspectCommand implements Callable<Integer> {
             .column("key", Table.Align.LEFT)
             .column("value", Table.Align.LEFT);
     file.metadata().keys().forEach(key -> metadata.row(key, value(file.metadata(), key)));
-    console.result(metadata.render());
+    console.table(metadata.render());
     Table types =
         new Table(console.style())
             .column("type", Table.Align.LEFT)
@@ -83,7 +83,7 @@ final class ModelInspectCommand implements Callable<Integer> {
             (type, bytes) ->
                 types.row(
                     type.name(), Format.bytes(bytes), Format.percent((double) bytes / all, 1)));
-    console.result(types.render());
+    console.table(types.render());
     if (tensors) {
       Table table =
           new Table(console.style())
@@ -100,7 +100,7 @@ final class ModelInspectCommand implements Callable<Integer> {
             Format.count(tensor.columns()),
             Format.bytes(tensor.data().byteSize()));
       }
-      console.result(table.render());
+      console.table(table.render());
     } else {
       console.result("--tensors lists every tensor.");
     }

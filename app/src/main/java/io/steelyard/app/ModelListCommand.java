@@ -43,7 +43,7 @@ final class ModelListCommand implements Callable<Integer> {
           model.random() ? "random" : "real",
           model.cached().map(path -> path.toString()).orElse("no"));
     }
-    console.result(table.render());
+    console.table(table.render());
     console.result("A path of a GGUF file works everywhere a name does.");
     return ExitCode.FINE;
   }

@@ -80,7 +80,7 @@ final class ModelLogitsCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     int team = threads.count();
-    StudyOptions.kvType(kv);
+    StudyOptions.requireKvType(kv);
     Path folder = out.toAbsolutePath().getParent();
     if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
       throw new UsageException("--out " + out + ": name a file in a folder that is there");

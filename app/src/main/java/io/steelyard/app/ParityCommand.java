@@ -102,7 +102,7 @@ final class ParityCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     int team = threads.count();
-    StudyOptions.kvType(kv);
+    StudyOptions.requireKvType(kv);
     Console console = new Console();
     List<String> prepared = Engines.prepare(List.of(a, b), console);
     EngineSpec specA = StudyOptions.parse(prepared.getFirst());
@@ -286,7 +286,7 @@ final class ParityCommand implements Callable<Integer> {
           Table.Cell.of(Format.scientific(layer.maxAbs(), 2)),
           outside(layer, bounds) ? new Table.Cell("out of bound", Tone.BAD) : Table.Cell.of(""));
     }
-    console.result(table.render());
+    console.table(table.render());
     console.result(
         found.firstLayerOut().isEmpty()
             ? "Every layer is within %s of %s (relative error, %s)"

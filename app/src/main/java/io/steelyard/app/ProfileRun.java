@@ -103,7 +103,7 @@ final class ProfileRun {
         "%s of %s by %s: %s"
             .formatted(workload.name(), study.model().name(), engine.spec(), timed(timing)));
     console.blank();
-    console.result(table(ProfileFile.read(operators), timing));
+    console.table(table(ProfileFile.read(operators), timing));
     console.blank();
     List.of(operators, recording, flames).forEach(file -> console.result(file.toString()));
   }

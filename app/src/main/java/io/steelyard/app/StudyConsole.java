@@ -109,7 +109,7 @@ final class StudyConsole {
       console.result(Json.pretty(outcome.summary()));
     } else {
       if (!outcome.parity()) {
-        console.result(ParityTable.render(outcome.summary(), console.style()));
+        console.table(ParityTable.render(outcome.summary(), console.style()));
       }
       if (!outcome.differing().isEmpty()) {
         console.result(
@@ -154,13 +154,13 @@ final class StudyConsole {
   private static void printComparison(
       Console console, RunDirectory directory, StudyRun.Outcome outcome) {
     Style style = console.style();
-    console.result(ComparisonTable.render(outcome.summary(), style));
+    console.table(ComparisonTable.render(outcome.summary(), style));
     console.blank();
     if (outcome.parity()) {
-      console.result(ParityTable.render(outcome.summary(), style));
+      console.table(ParityTable.render(outcome.summary(), style));
       console.blank();
     }
-    console.result(FairnessTable.render(outcome.summary(), style));
+    console.table(FairnessTable.render(outcome.summary(), style));
     console.blank();
     Headlines.of(outcome.summary(), directory.plan().design().margin()).forEach(console::result);
     console.blank();

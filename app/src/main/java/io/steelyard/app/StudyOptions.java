@@ -209,9 +209,7 @@ final class StudyOptions {
     if (runs.toString().isBlank()) {
       throw new UsageException("--runs is empty: name a folder");
     }
-    if (!kv.equals("auto")) {
-      kvType(kv);
-    }
+    requireKvType(kv, "auto");
   }
 
   /** An engine as given on the command line, with one more option. */
@@ -219,12 +217,13 @@ final class StudyOptions {
     return engine + (engine.contains(":") ? "," : ":") + option;
   }
 
-  /** Checks a type of the KV cache. */
-  static String kvType(String kv) {
-    if (!List.of("f16", "f32", "q8_0").contains(kv)) {
-      throw new UsageException("--kv " + kv + " is none of f16, f32 and q8_0");
+  /** Refuses what is neither a type of the KV cache nor one of these. */
+  static void requireKvType(String kv, String... others) {
+    List<String> known = new ArrayList<>(List.of("f16", "f32", "q8_0"));
+    known.addAll(List.of(others));
+    if (!known.contains(kv)) {
+      throw new UsageException("--kv " + kv + " is none of " + String.join(", ", known));
     }
-    return kv;
   }
 
   static void between(String option, long value, long least, long most) {

@@ -1,8 +1,5 @@
 package io.steelyard.reports.terminal;
 
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-
 /**
  * What the place that text goes to can show.
  *
@@ -18,9 +15,6 @@ public record Style(int width, boolean colour, boolean unicode) {
   /** 100 columns of Unicode without colour: what goes into a file. */
   public static final Style FILE = new Style(100, false, true);
 
-  /** A change of colour, which can't move the cursor. */
-  private static final Pattern PAINT = Pattern.compile("\u001b\\[[0-9;]*m");
-
   public Style {
     width = Math.max(NARROWEST, width);
   }
@@ -35,22 +29,9 @@ public record Style(int width, boolean colour, boolean unicode) {
   /**
    * The text as it can be shown here: control characters, which could move the cursor, become
    * {@code ?}; without Unicode, known signs are spelled in ASCII and everything else becomes {@code
-   * ?}. Where there are colours, what {@link #paint} adds stays. To be called before widths are
-   * measured.
+   * ?}. To be called before widths are measured.
    */
   public String adapt(String text) {
-    if (!colour) {
-      return plain(text);
-    }
-    StringBuilder adapted = new StringBuilder(text.length());
-    int end = 0;
-    for (Matcher paint = PAINT.matcher(text); paint.find(); end = paint.end()) {
-      adapted.append(plain(text.substring(end, paint.start()))).append(paint.group());
-    }
-    return adapted.append(plain(text.substring(end))).toString();
-  }
-
-  private String plain(String text) {
     StringBuilder adapted = new StringBuilder(text.length());
     text.codePoints()
         .forEach(

@@ -83,13 +83,4 @@ class TerminalTest {
     PrintStream stream = new PrintStream(new ByteArrayOutputStream(), true, charset);
     return Terminal.of(stream, tty, columns, environment);
   }
-
-  @Test
-  void whatIsPaintedStaysPaintedAndOtherControlsDoNot() {
-    Style colours = new Style(80, true, true);
-    String painted = colours.paint("faster", Tone.BOLD);
-
-    assertThat(colours.adapt(painted + "\u001b[2J\t")).isEqualTo(painted + "?[2J?");
-    assertThat(new Style(80, false, true).adapt(painted)).doesNotContain("\u001b");
-  }
 }
