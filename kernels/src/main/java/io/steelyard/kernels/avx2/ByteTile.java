@@ -6,24 +6,9 @@ import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
-import static io.steelyard.kernels.assembler.Op.VADDPS;
-import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
-import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
-import static io.steelyard.kernels.assembler.Op.VDIVSS;
-import static io.steelyard.kernels.assembler.Op.VINSERTI128;
-import static io.steelyard.kernels.assembler.Op.VMAXPS;
-import static io.steelyard.kernels.assembler.Op.VMAXSS;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
-import static io.steelyard.kernels.assembler.Op.VMOVUPS;
-import static io.steelyard.kernels.assembler.Op.VMULPS;
-import static io.steelyard.kernels.assembler.Op.VMULSS;
-import static io.steelyard.kernels.assembler.Op.VPACKSSDW;
-import static io.steelyard.kernels.assembler.Op.VPACKSSWB;
-import static io.steelyard.kernels.assembler.Op.VPADDD;
-import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPXOR;
-import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -41,11 +26,7 @@ import io.steelyard.kernels.machine.Product;
  * chunks, at least 1; not used; the token's scale in the tile's first chunk.
  */
 final class ByteTile {
-  private static final Vec ABSOLUTE = ymm(10);
-  private static final Vec SHIFT = ymm(11);
-  private static final Vec MOST = ymm(12);
-  private static final Vec LEAST = ymm(13);
-  private static final Vec INVERSE = ymm(14);
+  private static final Vec SHIFT = ymm(14);
 
   private ByteTile() {}
 
@@ -54,45 +35,12 @@ final class ByteTile {
   }
 
   private static void write(Assembler a) {
-    Snippets.constant(a, ABSOLUTE, 0x7FFF_FFFF, RAX);
+    Rounding.constants(a, 127f);
     Snippets.constant(a, SHIFT, 0x8080_8080, RAX);
-    Snippets.constant(a, MOST, 127f, RAX);
-    Snippets.constant(a, LEAST, 1e-30f, RAX);
-    Snippets.constant(a, INVERSE, 1 / 127f, RAX);
-    Vec largest = ymm(4);
-    Vec other = ymm(5);
-    Vec scale = xmm(6);
     Label chunk = a.loop();
-    for (int i = 0; i < 4; i++) {
-      // Packing works within 16 bytes, so these are four and the four that lie 16 behind.
-      a.op(VMOVUPS, xmm(i), at(RDI, 16 * i));
-      a.op(VINSERTI128, ymm(i), ymm(i), at(RDI, 64 + 16 * i), 1);
-      a.op(VPAND, i == 0 ? largest : other, ymm(i), ABSOLUTE);
-      if (i > 0) {
-        a.op(VMAXPS, largest, largest, other);
-      }
-    }
-    Snippets.reduce(a, VMAXPS, largest, other);
-    a.op(VMULSS, scale, largest.as(16), INVERSE.as(16));
-    a.op(VMOVSS_STORE, at(R8), scale);
-    a.op(VMAXSS, largest.as(16), largest.as(16), LEAST.as(16));
-    a.op(VDIVSS, largest.as(16), MOST.as(16), largest.as(16));
-    Snippets.spread(a, largest, largest);
-    for (int i = 0; i < 4; i++) {
-      a.op(VMULPS, ymm(i), ymm(i), largest);
-      a.op(VCVTPS2DQ, ymm(i), ymm(i));
-    }
-    // Of what was rounded, so that an offset and the rounding's error don't add up.
-    a.op(VPADDD, other, ymm(0), ymm(1));
-    a.op(VPADDD, ymm(7), ymm(2), ymm(3));
-    a.op(VPADDD, other, other, ymm(7));
-    a.op(VCVTDQ2PS, other, other);
-    Snippets.reduce(a, VADDPS, other, ymm(7));
-    a.op(VMULSS, other.as(16), other.as(16), scale);
-    a.op(VMOVSS_STORE, at(R8, Product.tileSum(0) - Product.tileScale(0)), other.as(16));
-    a.op(VPACKSSDW, ymm(0), ymm(0), ymm(1));
-    a.op(VPACKSSDW, ymm(2), ymm(2), ymm(3));
-    a.op(VPACKSSWB, ymm(0), ymm(0), ymm(2));
+    Vec sum = Rounding.round(a, Rounding.Order.BYTES, at(R8));
+    a.op(VMOVSS_STORE, at(R8, Product.tileSum(0) - Product.tileScale(0)), sum);
+    Rounding.packBytes(a);
     a.op(VPXOR, ymm(0), ymm(0), SHIFT);
     a.op(VMOVDQU_STORE, at(RSI), ymm(0));
     a.add(RDI, 128);

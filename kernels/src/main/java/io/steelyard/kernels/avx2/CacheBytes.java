@@ -14,19 +14,14 @@ import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPS2PH;
 import static io.steelyard.kernels.assembler.Op.VCVTTPS2DQ;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
-import static io.steelyard.kernels.assembler.Op.VINSERTI128;
-import static io.steelyard.kernels.assembler.Op.VMAXPS;
 import static io.steelyard.kernels.assembler.Op.VMAXSS;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
-import static io.steelyard.kernels.assembler.Op.VPACKSSDW;
-import static io.steelyard.kernels.assembler.Op.VPACKSSWB;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPOR;
-import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -38,12 +33,9 @@ import io.steelyard.kernels.machine.Function;
 
 /** Keys and values of a cache as bytes of which 32 share a float32 scale that float16 can hold. */
 final class CacheBytes {
-  private static final Vec ABSOLUTE = ymm(15);
-  private static final Vec MOST = ymm(14);
-  private static final Vec LEAST = ymm(13);
-  private static final Vec ONE = ymm(12);
-  private static final Vec SIGN = ymm(11);
-  private static final Vec HALF = ymm(10);
+  private static final Vec ONE = ymm(9);
+  private static final Vec SIGN = ymm(8);
+  private static final Vec HALF = ymm(7);
 
   /** The largest float32 below a half: added to it, a half becomes 1 and what is less does not. */
   private static final float JUST_UNDER_HALF = 0x1.fffffep-2f;
@@ -52,9 +44,7 @@ final class CacheBytes {
 
   /** What {@link #round} needs. */
   static void constants(Assembler a) {
-    Snippets.constant(a, ABSOLUTE, 0x7FFF_FFFF, RAX);
-    Snippets.constant(a, MOST, 127f, RAX);
-    Snippets.constant(a, LEAST, 1e-30f, RAX);
+    Rounding.constants(a, 127f);
     Snippets.constant(a, ONE, 1f, RAX);
     Snippets.constant(a, SIGN, 0x8000_0000, RAX);
     Snippets.constant(a, HALF, JUST_UNDER_HALF, RAX);
@@ -67,20 +57,10 @@ final class CacheBytes {
    * @param scale where their scale goes
    */
   static void round(Assembler a, Mem scale) {
-    Vec largest = ymm(4);
+    Vec largest = Rounding.load(a, Rounding.Order.BYTES);
     Vec other = ymm(5);
-    for (int i = 0; i < 4; i++) {
-      // Packing works within 16 bytes, so these are four and the four that lie 16 behind.
-      a.op(VMOVUPS, xmm(i), at(RDI, 16 * i));
-      a.op(VINSERTI128, ymm(i), ymm(i), at(RDI, 64 + 16 * i), 1);
-      a.op(VPAND, i == 0 ? largest : other, ymm(i), ABSOLUTE);
-      if (i > 0) {
-        a.op(VMAXPS, largest, largest, other);
-      }
-    }
-    Snippets.reduce(a, VMAXPS, largest, other);
-    a.op(VMAXSS, largest.as(16), largest.as(16), LEAST.as(16));
-    a.op(VDIVSS, largest.as(16), largest.as(16), MOST.as(16));
+    a.op(VMAXSS, largest.as(16), largest.as(16), Rounding.LEAST.as(16));
+    a.op(VDIVSS, largest.as(16), largest.as(16), Rounding.MOST.as(16));
     a.op(VDIVSS, other.as(16), ONE.as(16), largest.as(16));
     Snippets.spread(a, other, other);
     a.op(VCVTPS2PH, largest.as(16), largest.as(16), 0);
@@ -94,9 +74,7 @@ final class CacheBytes {
       a.op(VADDPS, ymm(i), ymm(i), largest);
       a.op(VCVTTPS2DQ, ymm(i), ymm(i));
     }
-    a.op(VPACKSSDW, ymm(0), ymm(0), ymm(1));
-    a.op(VPACKSSDW, ymm(2), ymm(2), ymm(3));
-    a.op(VPACKSSWB, ymm(0), ymm(0), ymm(2));
+    Rounding.packBytes(a);
     a.add(RDI, 128);
   }
 

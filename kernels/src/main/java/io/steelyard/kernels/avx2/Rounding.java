@@ -1,0 +1,120 @@
+package io.steelyard.kernels.avx2;
+
+import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VADDPS;
+import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
+import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
+import static io.steelyard.kernels.assembler.Op.VDIVSS;
+import static io.steelyard.kernels.assembler.Op.VINSERTI128;
+import static io.steelyard.kernels.assembler.Op.VMAXPS;
+import static io.steelyard.kernels.assembler.Op.VMAXSS;
+import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMULPS;
+import static io.steelyard.kernels.assembler.Op.VMULSS;
+import static io.steelyard.kernels.assembler.Op.VPACKSSDW;
+import static io.steelyard.kernels.assembler.Op.VPACKSSWB;
+import static io.steelyard.kernels.assembler.Op.VPADDD;
+import static io.steelyard.kernels.assembler.Op.VPAND;
+import static io.steelyard.kernels.assembler.Vec.xmm;
+import static io.steelyard.kernels.assembler.Vec.ymm;
+
+import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Vec;
+
+/**
+ * Rounds 32 float32 values at RDI to whole numbers with a common scale, in registers 0 to 3.
+ * Registers 4 to 7 are overwritten, 10 to 13 hold constants.
+ */
+final class Rounding {
+  /** What the largest of 32 values is at least taken for, so that it can be divided by. */
+  static final Vec LEAST = ymm(12);
+
+  /** What the largest value becomes. */
+  static final Vec MOST = ymm(11);
+
+  private static final Vec ABSOLUTE = ymm(10);
+  private static final Vec INVERSE = ymm(13);
+  private static final Vec LARGEST = ymm(4);
+  private static final Vec OTHER = ymm(5);
+  private static final Vec SCALE = xmm(6);
+
+  /**
+   * Which values a register holds: packing works within 16 bytes, and shall leave them in order.
+   */
+  enum Order {
+    /** To be packed to 16 bits: of 16 values the first and third four, or the second and fourth. */
+    WORDS,
+    /** To be packed to bytes: four values, and the four that lie 16 behind. */
+    BYTES;
+
+    private int first(int register) {
+      return this == BYTES ? 4 * register : 16 * (register / 2) + 4 * (register % 2);
+    }
+
+    private int distance() {
+      return this == BYTES ? 16 : 8;
+    }
+  }
+
+  private Rounding() {}
+
+  /** Fills the registers of constants. */
+  static void constants(Assembler a, float most) {
+    Snippets.constant(a, ABSOLUTE, 0x7FFF_FFFF, RAX);
+    Snippets.constant(a, MOST, most, RAX);
+    Snippets.constant(a, LEAST, 1e-30f, RAX);
+    Snippets.constant(a, INVERSE, 1 / most, RAX);
+  }
+
+  /** Loads the values; the lowest lane of the result becomes the largest magnitude. */
+  static Vec load(Assembler a, Order order) {
+    for (int i = 0; i < 4; i++) {
+      int place = Float.BYTES * order.first(i);
+      a.op(VMOVUPS, xmm(i), at(RDI, place));
+      a.op(VINSERTI128, ymm(i), ymm(i), at(RDI, place + Float.BYTES * order.distance()), 1);
+      a.op(VPAND, i == 0 ? LARGEST : OTHER, ymm(i), ABSOLUTE);
+      if (i > 0) {
+        a.op(VMAXPS, LARGEST, LARGEST, OTHER);
+      }
+    }
+    Snippets.reduce(a, VMAXPS, LARGEST, OTHER);
+    return LARGEST;
+  }
+
+  /**
+   * Loads and rounds. The lowest lane of the result becomes the sum of what was rounded times its
+   * scale, so that an offset and the rounding's error don't add up.
+   *
+   * @param scale where the scale goes
+   */
+  static Vec round(Assembler a, Order order, Mem scale) {
+    Vec largest = load(a, order).as(16);
+    a.op(VMULSS, SCALE, largest, INVERSE.as(16));
+    a.op(VMOVSS_STORE, scale, SCALE);
+    a.op(VMAXSS, largest, largest, LEAST.as(16));
+    a.op(VDIVSS, largest, MOST.as(16), largest);
+    Snippets.spread(a, LARGEST, LARGEST);
+    for (int i = 0; i < 4; i++) {
+      a.op(VMULPS, ymm(i), ymm(i), LARGEST);
+      a.op(VCVTPS2DQ, ymm(i), ymm(i));
+    }
+    a.op(VPADDD, OTHER, ymm(0), ymm(1));
+    a.op(VPADDD, ymm(7), ymm(2), ymm(3));
+    a.op(VPADDD, OTHER, OTHER, ymm(7));
+    a.op(VCVTDQ2PS, OTHER, OTHER);
+    Snippets.reduce(a, VADDPS, OTHER, ymm(7));
+    a.op(VMULSS, OTHER.as(16), OTHER.as(16), SCALE);
+    return OTHER.as(16);
+  }
+
+  /** Packs registers 0 to 3, loaded for it, to the 32 bytes of register 0. */
+  static void packBytes(Assembler a) {
+    a.op(VPACKSSDW, ymm(0), ymm(0), ymm(1));
+    a.op(VPACKSSDW, ymm(2), ymm(2), ymm(3));
+    a.op(VPACKSSWB, ymm(0), ymm(0), ymm(2));
+  }
+}
