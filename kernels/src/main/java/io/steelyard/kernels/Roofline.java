@@ -25,8 +25,8 @@ public record Roofline(
     int threads, double readBytesPerSecond, Map<String, Double> productsPerSecond) {
   private static final long READ_BYTES = 1L << 29;
   private static final int READ_ROUNDS = 12;
-  private static final long PEAK_TURNS = 400_000;
-  private static final int PEAK_ROUNDS = 8;
+  private static final long PEAK_TURNS = 800_000;
+  private static final int PEAK_ROUNDS = 20;
 
   /** Measures; takes about two seconds. The best of several rounds counts: it is a limit. */
   public static Roofline measure(int threads) {
