@@ -1,5 +1,6 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.codec.Encoder;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,10 +13,24 @@ public final class RandomOperands {
 
   private RandomOperands() {}
 
-  /** Weights of random bytes, with scales that keep values finite. */
+  /**
+   * Weights between −1 and 1; of types with blocks random bytes, with scales that keep values
+   * finite. Random bytes as whole values would mostly be tiny, and some processors take a hundred
+   * times as long for a subnormal result.
+   */
   public static Tensor tensor(Arena arena, DataType type, int rows, int columns) {
     MemorySegment data = arena.allocate(type.bytes(columns) * rows, Rows.ALIGNMENT);
     SplittableRandom random = new SplittableRandom(WEIGHTS_SEED);
+    if (type.blockSize() == 1) {
+      float[] row = new float[columns];
+      for (int r = 0; r < rows; r++) {
+        for (int i = 0; i < columns; i++) {
+          row[i] = (float) random.nextDouble(-1, 1);
+        }
+        Encoder.encode(type, row, 0, columns, data, r * type.bytes(columns));
+      }
+      return new Tensor("random", type, columns, rows, data);
+    }
     for (long at = 0; at + 8 <= data.byteSize(); at += 8) {
       // No exponent of all ones in any 16 bits: nothing infinite, whatever they are read as.
       data.set(ValueLayout.JAVA_LONG, at, random.nextLong() & 0xBBFF_BBFF_BBFF_BBFFL);

@@ -27,6 +27,9 @@ final class HeaderReader {
   private static final int NEWEST_VERSION = 3;
   private static final int MOST_DIMENSIONS = 4;
   private static final int DEEPEST_ARRAY = 4;
+  /** A buffer can't be quite 2 GiB long, and no header is near it. */
+  private static final long MOST_HEADER = 1L << 30;
+
   // An empty key with a value of one byte; a tensor with an empty name and no dimension.
   private static final int LEAST_ENTRY = 8 + 4 + 1;
   private static final int LEAST_TENSOR = 8 + 4 + 4 + 8;
@@ -57,7 +60,7 @@ final class HeaderReader {
     this.source = source;
     this.fileSize = file.byteSize();
     this.in =
-        file.asSlice(0, Math.min(fileSize, Integer.MAX_VALUE))
+        file.asSlice(0, Math.min(fileSize, MOST_HEADER))
             .asByteBuffer()
             .order(ByteOrder.LITTLE_ENDIAN);
   }

@@ -8,6 +8,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
 import io.steelyard.models.ModelException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -47,6 +48,18 @@ class GgufFileTest {
       assertThat(file.tensorNames()).contains("output.weight", "rope_freqs.weight");
       assertThat(file.bytesByType()).containsOnlyKeys(DataType.F32);
       assertThat(file.parameters() * 4).isEqualTo(file.bytesByType().get(DataType.F32));
+    }
+  }
+
+  @Test
+  void readsAFileOfMoreThanTwoGibibytes() throws IOException {
+    Path path = Files.write(directory.resolve("large.gguf"), GgufBytes.llama());
+    try (RandomAccessFile sparse = new RandomAccessFile(path.toFile(), "rw")) {
+      sparse.setLength(3L << 30);
+    }
+    try (GgufFile file = GgufFile.open(path)) {
+      assertThat(file.fileSize()).isEqualTo(3L << 30);
+      assertThat(file.require("blk.0.ffn_down.weight").rows()).isEqualTo(64);
     }
   }
 
