@@ -1,12 +1,11 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.amx.Amx;
 import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.avx512.Avx512;
 import io.steelyard.kernels.machine.MachineCode;
-import io.steelyard.kernels.machine.Product;
 import java.lang.foreign.Arena;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -52,7 +51,7 @@ public interface Kernels extends AutoCloseable {
             switch (tier) {
               case AVX2 -> new Avx2();
               case AVX512 -> new Avx512();
-              default -> new Avx512(Optional.of(Product.TILES));
+              default -> new Amx();
             };
         yield new MachineKernels(new ThreadTeam(threads), tier, code, deterministic);
       }
@@ -61,12 +60,11 @@ public interface Kernels extends AutoCloseable {
 
   /** Why a machine-code tier can't run here, in half a sentence. */
   static String obstacle(Tier tier) {
-    if (tier == Tier.AVX2) {
-      return Avx2.obstacle();
-    }
-    return tier == Tier.AMX && Avx512.available()
-        ? "this processor lacks AMX with bf16, or the system does not let programs use it"
-        : Avx512.obstacle();
+    return switch (tier) {
+      case AVX2 -> Avx2.obstacle();
+      case AMX -> Amx.obstacle();
+      default -> Avx512.obstacle();
+    };
   }
 
   /** Whether this processor and JVM can run a tier. */
@@ -76,7 +74,7 @@ public interface Kernels extends AutoCloseable {
       case VECTOR -> VectorTier.available();
       case AVX2 -> Avx2.available();
       case AVX512 -> Avx512.available();
-      case AMX -> Avx512.hasTiles();
+      case AMX -> Amx.available();
     };
   }
 

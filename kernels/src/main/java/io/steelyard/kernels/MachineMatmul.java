@@ -8,6 +8,7 @@ import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -49,6 +50,7 @@ final class MachineMatmul implements AutoCloseable {
   private final int few;
   private final MachineCode code;
   private final TeamScratch scratch;
+  private final Optional<TileMatmul> tileMatmul;
 
   // The operands of the product in progress; fields, so that a call allocates nothing.
   private StackedMatrix weights;
@@ -80,6 +82,7 @@ final class MachineMatmul implements AutoCloseable {
     this.few = few;
     this.code = code;
     scratch = new TeamScratch(team);
+    tileMatmul = code.tiles().map(tileCode -> new TileMatmul(team, tileCode, scratch));
   }
 
   /** Whose tiles a product takes: all byte products take the same. */
@@ -97,7 +100,7 @@ final class MachineMatmul implements AutoCloseable {
     this.tokens = tokens;
     if (tokens <= few) {
       multiplyFew();
-    } else {
+    } else if (tileMatmul.isEmpty() || !tileMatmul.get().multiply(weights, x, y, tokens)) {
       multiplyMany();
     }
   }

@@ -240,6 +240,14 @@ public final class Assembler {
     }
   }
 
+  /** Asks for a line of memory to be brought into the second-level cache. */
+  public void prefetcht1(Mem place) {
+    rex(false, 0, place);
+    one(0x0F);
+    one(0x18);
+    memory(2, place, 1);
+  }
+
   // ---- Masks.
 
   /** The next vector instruction leaves lanes that the mask does not select as they are. */

@@ -75,6 +75,8 @@ public enum Op {
   VCVTPH2PS(RM, 2, 1, 0, 0x13, HALF, EITHER),
   VCVTPS2PH(MR, 3, 1, 0, 0x1D, HALF, EITHER),
   VCVTNEPS2BF16(RM, 2, 2, 0, 0x72, FULL_D, AVX512),
+  /** The second source's values go to the lower half. */
+  VCVTNE2PS2BF16(RVM, 2, 3, 0, 0x72, FULL_D, AVX512),
   VPMOVSXBW(RM, 2, 1, 0, 0x20, HALF, EITHER),
   VPMOVZXBW(RM, 2, 1, 0, 0x30, HALF, EITHER),
   VPMOVSXBD(RM, 2, 1, 0, 0x21, QUARTER, EITHER),
@@ -109,6 +111,7 @@ public enum Op {
   VPSRLW_IMM(VM, 1, 1, 0, 0x71, 2, FULL, EITHER),
   VPSLLW_IMM(VM, 1, 1, 0, 0x71, 6, FULL, EITHER),
   VPSRAD_IMM(VM, 1, 1, 0, 0x72, 4, FULL_D, EITHER),
+  VPSRLD_IMM(VM, 1, 1, 0, 0x72, 2, FULL_D, EITHER),
   VPSLLD_IMM(VM, 1, 1, 0, 0x72, 6, FULL_D, EITHER),
 
   // Shuffles.
@@ -121,7 +124,9 @@ public enum Op {
   VSHUFF32X4(RVM, 3, 1, 0, 0x23, FULL_D, AVX512),
   VPSHUFB(RVM, 2, 1, 0, 0x00, FULL, EITHER),
   VPERMW(RVM, 2, 1, 1, 0x8D, FULL, AVX512),
-  VPERMPS(RVM, 2, 1, 0, 0x16, FULL_D, EITHER);
+  VPERMPS(RVM, 2, 1, 0, 0x16, FULL_D, EITHER),
+  /** The destination holds indices into the other two. */
+  VPERMI2PS(RVM, 2, 1, 0, 0x77, FULL_D, AVX512);
 
   /** Which operands an instruction has, in the order of its encoding's fields. */
   enum Form {

@@ -6,29 +6,12 @@ import io.steelyard.kernels.avx2.Softmax;
 import io.steelyard.kernels.machine.Cpu;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
-import java.util.Optional;
 import java.util.Set;
 
 /** The machine code of the AVX-512 tier: AVX2's where wider registers gain nothing. */
-public final class Avx512 extends Avx2 {
+public class Avx512 extends Avx2 {
   private static final Set<Cpu.Feature> NEEDED =
       Set.of(Cpu.Feature.AVX512, Cpu.Feature.AVX512_VNNI, Cpu.Feature.AVX512_BF16);
-
-  private final Optional<Product> wide;
-
-  /** For processors without AMX. */
-  public Avx512() {
-    this(Optional.empty());
-  }
-
-  /**
-   * With a choice of the product.
-   *
-   * @param wide the product of bf16 pairs that also quantised weights take for many tokens, if any
-   */
-  public Avx512(Optional<Product> wide) {
-    this.wide = wide;
-  }
 
   /** Whether this processor has all that the tier needs, and the system allows machine code. */
   public static boolean available() {
@@ -42,17 +25,13 @@ public final class Avx512 extends Avx2 {
         : Cpu.obstacle();
   }
 
-  /** Whether this processor has AMX too, and the system lets this process use it. */
-  public static boolean hasTiles() {
-    return available() && Cpu.features().contains(Cpu.Feature.AMX);
-  }
-
   @Override
   public Product product(DataType type) {
-    if (type == DataType.F32 || type == DataType.F16) {
-      return Product.F32;
-    }
-    return wide.orElseGet(() -> type == DataType.BF16 ? Product.BF16 : bytesOf(type));
+    return switch (type) {
+      case F32, F16 -> Product.F32;
+      case BF16 -> Product.BF16;
+      default -> bytesOf(type);
+    };
   }
 
   @Override
@@ -82,7 +61,7 @@ public final class Avx512 extends Avx2 {
 
   @Override
   protected Function makeProduct(Product product, int tokens) {
-    return product == Product.TILES ? TileProduct.of(tokens) : WideProduct.of(product, tokens);
+    return WideProduct.of(product, tokens);
   }
 
   @Override
@@ -98,11 +77,6 @@ public final class Avx512 extends Avx2 {
   @Override
   protected Function makeTransposeConstants(Product product) {
     return Transpose.constants(product);
-  }
-
-  @Override
-  protected Function makeWiden(Product product) {
-    return WidenToBf16.of(product);
   }
 
   @Override

@@ -60,13 +60,10 @@ final class Tiles {
           a.test(RDX, RDX);
           a.jump(Condition.EQUAL, rest);
           Label chunk = a.loop();
-          switch (product) {
-            case BF16 -> bf16(a, 0);
-            case TILES -> {
-              bf16(a, 0);
-              bf16(a, 1);
-            }
-            default -> bytes(a);
+          if (product.isBytes()) {
+            bytes(a);
+          } else {
+            bf16(a, a);
           }
           a.add(RDI, product.chunkValues() * Float.BYTES);
           a.add(RSI, product.tileChunk());
@@ -78,24 +75,17 @@ final class Tiles {
             a.test(RCX, RCX);
             a.jump(Condition.EQUAL, end);
             Snippets.first(a, K1, RCX, RAX);
-            for (int half = 0; half < product.chunkValues() / 16; half++) {
-              if (half > 0) {
-                a.shr(RAX, 16);
-                a.kmovq(K1, RAX);
-              }
-              a.zero(K1).op(VMOVUPS, zmm(0), at(RDI, 64 * half));
-              a.op(VCVTNEPS2BF16, ymm(0), zmm(0));
-              a.op(VMOVUPS_STORE, at(RSI, 32 * half), ymm(0));
-            }
+            bf16(a, a.zero(K1));
           }
           a.place(end);
         });
   }
 
-  private static void bf16(Assembler a, int half) {
-    a.op(VMOVUPS, zmm(0), at(RDI, 64 * half));
+  /** 16 values, loaded by an assembler that may have been told to leave some out. */
+  private static void bf16(Assembler a, Assembler loading) {
+    loading.op(VMOVUPS, zmm(0), at(RDI));
     a.op(VCVTNEPS2BF16, ymm(0), zmm(0));
-    a.op(VMOVUPS_STORE, at(RSI, 32 * half), ymm(0));
+    a.op(VMOVUPS_STORE, at(RSI), ymm(0));
   }
 
   /** 32 values become bytes of 128 + x / scale, where the largest becomes ±127. */

@@ -16,10 +16,6 @@ import static io.steelyard.kernels.assembler.Op.VMOVDQU;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU32_STORE;
 import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPSUBD;
-import static io.steelyard.kernels.assembler.Op.VPUNPCKHDQ;
-import static io.steelyard.kernels.assembler.Op.VPUNPCKHQDQ;
-import static io.steelyard.kernels.assembler.Op.VPUNPCKLDQ;
-import static io.steelyard.kernels.assembler.Op.VPUNPCKLQDQ;
 import static io.steelyard.kernels.assembler.Op.VPXORD;
 import static io.steelyard.kernels.assembler.Op.VSHUFI32X4;
 import static io.steelyard.kernels.assembler.Vec.ymm;
@@ -30,7 +26,6 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Gpr;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
-import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
@@ -93,8 +88,8 @@ final class Transpose {
       load(a, i, row(RSI, i), row(R11, i));
       load(a, 4 + i, row(RAX, i), row(RBX, i));
     }
-    quad(a, 0);
-    quad(a, 4);
+    Square.quad(a, 0, 8);
+    Square.quad(a, 4, 12);
     for (int i = 0; i < 4; i++) {
       a.op(VSHUFI32X4, zmm(16 + i), zmm(i), zmm(4 + i), 0x88);
       a.op(VSHUFI32X4, zmm(20 + i), zmm(i), zmm(4 + i), 0xDD);
@@ -133,20 +128,5 @@ final class Transpose {
   private static void load(Assembler a, int register, Mem low, Mem high) {
     a.op(VMOVDQU, ymm(register), low);
     a.op(VINSERTI64X4, zmm(register), zmm(register), high, 1);
-  }
-
-  /** Turns 4 × 4 values within every 16 bytes of four registers. */
-  private static void quad(Assembler a, int first) {
-    Vec[] rows = {zmm(first), zmm(first + 1), zmm(first + 2), zmm(first + 3)};
-    Vec[] pairs = {zmm(8 + first), zmm(9 + first), zmm(10 + first), zmm(11 + first)};
-    both(a, VPUNPCKLDQ, VPUNPCKHDQ, pairs[0], pairs[1], rows[0], rows[1]);
-    both(a, VPUNPCKLDQ, VPUNPCKHDQ, pairs[2], pairs[3], rows[2], rows[3]);
-    both(a, VPUNPCKLQDQ, VPUNPCKHQDQ, rows[0], rows[1], pairs[0], pairs[2]);
-    both(a, VPUNPCKLQDQ, VPUNPCKHQDQ, rows[2], rows[3], pairs[1], pairs[3]);
-  }
-
-  private static void both(Assembler a, Op low, Op high, Vec toLow, Vec toHigh, Vec x, Vec y) {
-    a.op(low, toLow, x, y);
-    a.op(high, toHigh, x, y);
   }
 }

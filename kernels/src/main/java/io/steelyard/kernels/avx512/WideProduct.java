@@ -47,7 +47,7 @@ final class WideProduct {
     this.count = count;
   }
 
-  /** See {@link MachineCode#product}; not for {@link Product#TILES}. */
+  /** See {@link MachineCode#product}. */
   static Function of(Product product, int tokens) {
     return Function.of(a -> new WideProduct(a, product, tokens).write());
   }

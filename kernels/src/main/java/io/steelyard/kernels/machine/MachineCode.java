@@ -3,6 +3,7 @@ package io.steelyard.kernels.machine;
 import io.steelyard.kernels.DataType;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -68,6 +69,11 @@ public abstract class MachineCode {
 
   /** The product that multiplies a type's weights with many tokens. */
   public abstract Product product(DataType type);
+
+  /** The product of many tokens in tiles, where the tier has that. */
+  public Optional<TileCode> tiles() {
+    return Optional.empty();
+  }
 
   /** The panels of bytes that a type with blocks would have. */
   public static Product bytesOf(DataType type) {

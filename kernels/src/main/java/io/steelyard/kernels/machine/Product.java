@@ -23,8 +23,6 @@ public enum Product {
   BYTES_HALVES(6, 1024 + 4 * 128),
   /** Pairs of bf16. */
   BF16(12, 1024),
-  /** Pairs of bf16 in AMX tiles; a chunk has 16 steps. Its panels are those of {@link #BF16}. */
-  TILES(32, 2048),
   F32(12, 1024),
   /** A panel of float16, which halves it, with a tile of float32. */
   F16(12, 512);
@@ -67,13 +65,13 @@ public enum Product {
 
   /** Bytes of a token's values in a tile's chunk. */
   public int tokenBytes() {
-    return this == TILES ? 64 : 32;
+    return 32;
   }
 
   /** Values that a chunk covers along k. */
   public int chunkValues() {
     return switch (this) {
-      case BYTES, BYTES_OFFSET, BYTES_HALVES, TILES -> 32;
+      case BYTES, BYTES_OFFSET, BYTES_HALVES -> 32;
       case BF16 -> 16;
       case F32, F16 -> 8;
     };

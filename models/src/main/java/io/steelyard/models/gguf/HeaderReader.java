@@ -27,6 +27,7 @@ final class HeaderReader {
   private static final int NEWEST_VERSION = 3;
   private static final int MOST_DIMENSIONS = 4;
   private static final int DEEPEST_ARRAY = 4;
+
   /** A buffer can't be quite 2 GiB long, and no header is near it. */
   private static final long MOST_HEADER = 1L << 30;
 

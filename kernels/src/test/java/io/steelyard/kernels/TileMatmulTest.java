@@ -1,0 +1,33 @@
+package io.steelyard.kernels;
+
+import java.util.function.IntFunction;
+
+/** Products in tiles of bf16. */
+abstract class TileMatmulTest extends MatmulTest {
+  TileMatmulTest(Tier tier, IntFunction<Kernels> made) {
+    super(tier, made);
+  }
+
+  /**
+   * For many tokens both weights and activations are rounded to 8 bits; float16 weights are kept in
+   * two bf16, and so are their activations, of which the product of both low parts is left out.
+   */
+  @Override
+  double rounding(DataType type, float[] row, Rows x, int token, int tokens) {
+    if (tokens <= MachineMatmul.FEW) {
+      return Avx512MatmulTest.roundingOfFew(type, row, x, token);
+    }
+    double part =
+        switch (type) {
+          case F32 -> 0;
+          case F16 -> 0x1p-15;
+          case BF16 -> 0x1p-8;
+          default -> 0x1p-7;
+        };
+    double bound = 0;
+    for (int i = 0; i < row.length; i++) {
+      bound += Math.abs(row[i] * x.get(token, i)) * part;
+    }
+    return bound;
+  }
+}
