@@ -5,6 +5,7 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
+import java.util.Optional;
 
 /**
  * Attention of the machine-code tier: tiled, with the online softmax of FlashAttention (Dao et al.,
@@ -27,6 +28,7 @@ final class MachineAttention {
   private final int few;
   private final Scratch shared = new Scratch();
   private final Item[] items;
+  private final Optional<TileAttention> tileAttention;
 
   // The operands of the call in progress.
   private MachineCache cache;
@@ -51,10 +53,15 @@ final class MachineAttention {
     for (int i = 0; i < items.length; i++) {
       items[i] = new Item();
     }
+    tileAttention = code.tiles().map(tileCode -> new TileAttention(team, code, tileCode));
   }
 
   void run(MachineCache cache, Rows queries, Rows out, int position, int tokens, float scale) {
     if (tokens == 0) {
+      return;
+    }
+    if (tokens > few && tileAttention.isPresent() && TileAttention.takes(cache)) {
+      tileAttention.get().run(cache, queries, out, position, tokens, scale);
       return;
     }
     this.cache = cache;
@@ -321,6 +328,9 @@ final class MachineAttention {
 
   long scratchBytes() {
     long bytes = shared.bytes();
+    if (tileAttention.isPresent()) {
+      bytes += tileAttention.get().scratchBytes();
+    }
     for (Item item : items) {
       bytes += item.scratch.bytes();
     }
@@ -329,6 +339,7 @@ final class MachineAttention {
 
   void close() {
     shared.close();
+    tileAttention.ifPresent(TileAttention::close);
     for (Item item : items) {
       item.scratch.close();
     }

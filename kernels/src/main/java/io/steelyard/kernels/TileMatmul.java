@@ -4,6 +4,7 @@ import static io.steelyard.kernels.ThreadTeam.share;
 
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.TileCode;
+import io.steelyard.kernels.machine.TileCode.TilePart;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -89,7 +90,7 @@ final class TileMatmul {
     this.split = split;
     packActivations = code.activations(split);
     product = code.product(split);
-    results = code.results();
+    results = code.part(TilePart.RESULTS);
     int share = weights.rows() / team.threads() / STRIPS / TileCode.ROWS * TileCode.ROWS;
     strip = Math.clamp(share, TileCode.ROWS, STRIP);
     for (int first = 0; first < tokens; first += BATCH) {

@@ -9,12 +9,13 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The machine code of the AMX tier: AVX-512's, and products of many tokens in tiles. */
+/** The machine code of the AMX tier: AVX-512's, and work on many tokens in tiles. */
 public class Amx extends Avx512 implements TileCode {
   private final Map<DataType, Function> weights = new EnumMap<>(DataType.class);
+  private final Map<DataType, Function> panels = new EnumMap<>(DataType.class);
   private final Function[] activations = new Function[2];
   private final Function[] products = new Function[2];
-  private Optional<Function> results = Optional.empty();
+  private final Map<TilePart, Function> parts = new EnumMap<>(TilePart.class);
 
   /**
    * Whether this processor has all that the tier needs, and the system lets this process use it.
@@ -48,12 +49,18 @@ public class Amx extends Avx512 implements TileCode {
 
   @Override
   public Function weights(DataType type) {
-    Function known = weights.get(type);
-    if (known == null) {
-      known = TileWeights.of(type);
-      weights.put(type, known);
+    if (!weights.containsKey(type)) {
+      weights.put(type, TileWeights.of(type));
     }
-    return known;
+    return weights.get(type);
+  }
+
+  @Override
+  public Function panels(DataType type) {
+    if (!panels.containsKey(type)) {
+      panels.put(type, TilePanels.of(type));
+    }
+    return panels.get(type);
   }
 
   @Override
@@ -80,10 +87,17 @@ public class Amx extends Avx512 implements TileCode {
   }
 
   @Override
-  public Function results() {
-    if (results.isEmpty()) {
-      results = Optional.of(TileResults.function());
+  public Function part(TilePart part) {
+    if (!parts.containsKey(part)) {
+      parts.put(
+          part,
+          switch (part) {
+            case RESULTS -> TileResults.function();
+            case QUERY -> TileQuery.function();
+            case SOFTMAX -> TileSoftmax.function();
+            case ATTENDED -> TileAttended.function();
+          });
     }
-    return results.get();
+    return parts.get(part);
   }
 }

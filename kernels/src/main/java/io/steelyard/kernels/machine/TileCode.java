@@ -3,8 +3,8 @@ package io.steelyard.kernels.machine;
 import io.steelyard.kernels.DataType;
 
 /**
- * The functions of a matrix product in AMX tiles of bf16 pairs. What they take is said where each
- * is written.
+ * The functions of matrix products, and of attention, in AMX tiles of bf16 pairs. What they take is
+ * said where each is written.
  *
  * <p>Weights lie in blocks of 32 rows, activations in blocks of 16 tokens, their sums in blocks of
  * both. A <em>chunk</em> is 32 values along k: of weights two tiles, each of 16 rows of 64 bytes;
@@ -37,6 +37,18 @@ public interface TileCode {
     return (split ? 2 : 1) * TILE_BYTES;
   }
 
+  /** Functions of which there is one each. */
+  enum TilePart {
+    /** Writes a block of sums as rows of results. */
+    RESULTS,
+    /** Writes a query as a row of weights. */
+    QUERY,
+    /** Turns scores into weights. */
+    SOFTMAX,
+    /** Writes a row's result of attention. */
+    ATTENDED
+  }
+
   /** Whether products of a type are made in tiles. */
   boolean takes(DataType type);
 
@@ -52,6 +64,9 @@ public interface TileCode {
   /** Multiplies a block of weights with several blocks of activations. */
   Function product(boolean split);
 
-  /** Writes a block of sums as rows of results. */
-  Function results();
+  /** Writes panels of keys or values, of float16 or float32, as two blocks of activations. */
+  Function panels(DataType type);
+
+  /** The one of this name. */
+  Function part(TilePart part);
 }

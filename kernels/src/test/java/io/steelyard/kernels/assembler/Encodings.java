@@ -318,6 +318,7 @@ final class Encodings {
           VSHUFF32X4,
           VCVTPS2PH,
           VPERMILPS,
+          VRNDSCALEPS,
           VSHUFI32X4 ->
           ", 1";
       default -> op.form == Form.VM ? ", 1" : "";
