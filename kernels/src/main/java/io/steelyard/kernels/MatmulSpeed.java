@@ -21,7 +21,7 @@ public final class MatmulSpeed {
     try (Arena arena = Arena.ofShared()) {
       Matrix matrix = kernels.prepare(List.of(RandomOperands.tensor(arena, type, rows, columns)));
       Rows x = RandomOperands.rows(arena, tokens, columns);
-      Rows y = Rows.allocate(arena, tokens, rows);
+      Rows y = Rows.allocateApart(arena, tokens, rows);
       kernels.matmul(matrix, x, y, tokens);
       long[] nanos = new long[LEAST_CALLS];
       int calls = 0;

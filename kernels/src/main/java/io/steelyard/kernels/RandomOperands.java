@@ -40,7 +40,7 @@ public final class RandomOperands {
 
   /** Activations between −1 and 1. */
   public static Rows rows(Arena arena, int rows, int width) {
-    Rows x = Rows.allocate(arena, rows, width);
+    Rows x = Rows.allocateApart(arena, rows, width);
     SplittableRandom random = new SplittableRandom(ACTIVATIONS_SEED);
     for (int row = 0; row < rows; row++) {
       for (int i = 0; i < width; i++) {

@@ -33,6 +33,18 @@ public record Rows(MemorySegment data, int width, int stride) {
     return new Rows(arena.allocate(bytes, ALIGNMENT), width, width);
   }
 
+  /**
+   * New rows, all zero, whose beginnings are no power of two apart: equal columns of many rows would
+   * otherwise compete for the same few places of the processor's caches.
+   */
+  public static Rows allocateApart(Arena arena, int rows, int width) {
+    int line = ALIGNMENT / Float.BYTES;
+    int lines = (width + line - 1) / line;
+    int stride = (lines % 8 == 0 ? lines + 1 : lines) * line;
+    long bytes = Math.multiplyExact((long) rows * stride, Float.BYTES);
+    return new Rows(arena.allocate(bytes, ALIGNMENT), width, stride);
+  }
+
   /** A view of a range of columns of the same rows. */
   public Rows columns(int from, int width) {
     return new Rows(data.asSlice((long) from * Float.BYTES), width, stride);
