@@ -1,6 +1,5 @@
 package io.steelyard.app;
 
-import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
@@ -77,9 +76,7 @@ final class Calibration {
     try (GgufFile file = GgufFile.open(model)) {
       ModelCost cost = ModelCost.of(file);
       Map<String, Double> products = roofline.productsPerSecond();
-      // Where there is no instruction for a type, its values are multiplied as float32.
-      String limit =
-          products.containsKey(cost.limit()) ? cost.limit() : Roofline.limit(DataType.F32);
+      String limit = roofline.bound(cost.limit(), true);
       return new Limits(
           roofline.threads(),
           roofline.readBytesPerSecond(),

@@ -184,7 +184,7 @@ final class MatmulCommand implements Callable<Integer> {
     double median = nanos[nanos.length / 2];
     double rate = of.products() / median;
     double bytes = of.bytes() / median;
-    String limitName = Roofline.limit(of.type());
+    String limitName = limits.bound(Roofline.limit(of.type()), of.tier() == Tier.AMX);
     double share =
         of.tokens() <= FEW
             ? bytes * 1e9 / limits.readBytesPerSecond()

@@ -1,5 +1,7 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.amx.Amx;
+import io.steelyard.kernels.amx.TilePeak;
 import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.avx2.Peak;
 import io.steelyard.kernels.avx512.Avx512;
@@ -23,6 +25,9 @@ import java.util.Map;
  */
 public record Roofline(
     int threads, double readBytesPerSecond, Map<String, Double> productsPerSecond) {
+  private static final String INT8_TILES = "int8 amx";
+  private static final String BF16_TILES = "bf16 amx";
+  private static final String HALVES = "f16";
   private static final long READ_BYTES = 1L << 29;
   private static final int READ_ROUNDS = 12;
   private static final long PEAK_TURNS = 800_000;
@@ -35,8 +40,14 @@ public record Roofline(
       for (Peak peak : Peak.values()) {
         boolean narrow = peak == Peak.VFMADD231PS && Avx2.available();
         if (Avx512.available() || narrow) {
-          products.put(peak.label(), peak(team, peak));
+          products.put(
+              peak.label(),
+              peak(team, peak.function(vectorBytes()), peak.productsOfTurn(vectorBytes())));
         }
+      }
+      if (Amx.available()) {
+        products.put(INT8_TILES, peak(team, TilePeak.TDPBUSD));
+        products.put(BF16_TILES, peak(team, TilePeak.TDPBF16PS));
       }
       return new Roofline(threads, read(team), products);
     }
@@ -47,20 +58,42 @@ public record Roofline(
     return Avx512.available() ? 64 : 32;
   }
 
-  /** Which of {@link #productsPerSecond} bounds products with weights of this type. */
+  /** What weights of a type are multiplied as at best, as {@link #bound} takes it. */
   public static String limit(DataType weights) {
-    Peak peak =
-        weights.blockSize() > 1
-            ? Peak.VPDPBUSD
-            : weights == DataType.BF16 ? Peak.VDPBF16PS : Peak.VFMADD231PS;
-    return peak.label();
+    return weights.blockSize() > 1
+        ? Peak.VPDPBUSD.label()
+        : switch (weights) {
+          case BF16 -> Peak.VDPBF16PS.label();
+          case F16 -> HALVES;
+          default -> Peak.VFMADD231PS.label();
+        };
   }
 
-  private static double peak(ThreadTeam team, Peak peak) {
-    Function function = peak.function(vectorBytes());
-    long products = PEAK_TURNS * peak.productsOfTurn(vectorBytes()) * team.threads();
-    return products
-        / best(PEAK_ROUNDS, team, (member, members) -> function.call(PEAK_TURNS, 0, 0, 0));
+  /**
+   * Which of {@link #productsPerSecond} bounds products.
+   *
+   * @param values see {@link #limit}
+   * @param tiles whether AMX may be used
+   */
+  public String bound(String values, boolean tiles) {
+    String inTiles =
+        values.equals(Peak.VPDPBUSD.label())
+            ? INT8_TILES
+            : values.equals(Peak.VFMADD231PS.label()) ? values : BF16_TILES;
+    if (tiles && productsPerSecond.containsKey(inTiles)) {
+      return inTiles;
+    }
+    return productsPerSecond.containsKey(values) ? values : Peak.VFMADD231PS.label();
+  }
+
+  private static double peak(ThreadTeam team, TilePeak peak) {
+    return peak(team, peak.function(), peak.productsOfTurn());
+  }
+
+  private static double peak(ThreadTeam team, Function function, long productsOfTurn) {
+    double seconds =
+        best(PEAK_ROUNDS, team, (member, members) -> function.call(PEAK_TURNS, 0, 0, 0));
+    return PEAK_TURNS * productsOfTurn * team.threads() / seconds;
   }
 
   private static double read(ThreadTeam team) {

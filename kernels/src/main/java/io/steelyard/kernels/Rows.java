@@ -34,8 +34,8 @@ public record Rows(MemorySegment data, int width, int stride) {
   }
 
   /**
-   * New rows, all zero, whose beginnings are no power of two apart: equal columns of many rows would
-   * otherwise compete for the same few places of the processor's caches.
+   * New rows, all zero, whose beginnings are no power of two apart: equal columns of many rows
+   * would otherwise compete for the same few places of the processor's caches.
    */
   public static Rows allocateApart(Arena arena, int rows, int width) {
     int line = ALIGNMENT / Float.BYTES;

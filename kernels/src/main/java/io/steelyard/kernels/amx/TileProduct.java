@@ -39,7 +39,9 @@ import io.steelyard.kernels.machine.TileCode;
  * whether to add to the sums (1) or to begin them (0).
  */
 final class TileProduct {
-  private static final int CONFIGURATION = 64;
+  /** Bytes of the stack that {@link #configure} takes. */
+  static final int CONFIGURATION = 64;
+
   private static final Tile[] SUMS = {TMM0, TMM1};
   private static final Tile WEIGHTS = TMM2;
   private static final Tile ACTIVATIONS = TMM3;
@@ -51,8 +53,7 @@ final class TileProduct {
   }
 
   private static void write(Assembler a, boolean split) {
-    a.sub(RSP, CONFIGURATION);
-    configure(a);
+    configure(a, 4);
     a.mov(R10, 64);
     Label block = a.loop();
     Label add = new Label();
@@ -104,9 +105,13 @@ final class TileProduct {
     a.tileloadd(tile, at(chunk, R10, 1, number * TileCode.TILE_BYTES));
   }
 
-  /** Four tiles have 16 rows of 64 bytes: palette 1, then columns, then rows. */
-  private static void configure(Assembler a) {
-    long[] words = {1, 0, 0x0040_0040_0040_0040L, 0, 0, 0, 0x1010_1010L, 0};
+  /** Gives the first tiles 16 rows of 64 bytes. What it puts on the stack the caller takes off. */
+  static void configure(Assembler a, int tiles) {
+    a.sub(RSP, CONFIGURATION);
+    // Palette 1; from byte 16 on the bytes of each tile's rows, from 48 on its rows.
+    long columns = 0x0040_0040_0040_0040L;
+    long[] words = {1, 0, columns, tiles > 4 ? columns : 0, 0, 0, -1L >>> (64 - 8 * tiles), 0};
+    words[6] &= 0x1010_1010_1010_1010L;
     for (int i = 0; i < words.length; i++) {
       a.mov(RAX, words[i]);
       a.mov(at(RSP, 8 * i), RAX);

@@ -462,6 +462,11 @@ public final class Assembler {
     product(2, 0x5C, to, a, b);
   }
 
+  /** {@code to += a · b} of unsigned bytes of a and signed ones of b. */
+  public void tdpbusd(Tile to, Tile a, Tile b) {
+    product(1, 0x5E, to, a, b);
+  }
+
   private void product(int prefix, int opcode, Tile to, Tile a, Tile b) {
     if (to == a || to == b || a == b) {
       throw new IllegalArgumentException("the tiles of a product must be distinct");

@@ -122,6 +122,7 @@ final class Encodings {
       add("tilezero " + name, a -> a.tilezero(t));
       if (t != Tile.TMM2 && t != Tile.TMM6) {
         add("tdpbf16ps %s, tmm2, tmm6".formatted(name), a -> a.tdpbf16ps(t, Tile.TMM2, Tile.TMM6));
+        add("tdpbusd %s, tmm2, tmm6".formatted(name), a -> a.tdpbusd(t, Tile.TMM2, Tile.TMM6));
       }
     }
     for (Mem place : PLACES) {

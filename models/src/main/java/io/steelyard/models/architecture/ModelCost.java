@@ -22,8 +22,7 @@ import java.util.Map;
  * @param keyValues values of one position in the KV cache, all layers, keys and values
  * @param attentionProducts operations of a token's attention to one position, all layers: each
  *     query head's product with the key, and the value's with its weight
- * @param limit which of {@link Roofline#productsPerSecond} bounds the products, by most of the
- *     parameters
+ * @param limit what {@link Roofline#limit} says of most of the parameters
  */
 public record ModelCost(
     long layerBytes,
