@@ -23,6 +23,9 @@ final class TileAttention implements AutoCloseable {
   /** Blocks of 32 rows of a band. */
   private static final int BAND = 8;
 
+  /** Bytes of a product's last argument. */
+  private static final int LONGS = 64;
+
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final ThreadTeam team;
@@ -117,6 +120,8 @@ final class TileAttention implements AutoCloseable {
     private long weights;
     private long sums;
     private long states;
+    private long begin;
+    private long add;
     private long widened;
 
     void prepare() {
@@ -136,6 +141,7 @@ final class TileAttention implements AutoCloseable {
                   + valueBytes
                   + scoreBytes
                   + weightBytes
+                  + 2 * LONGS
                   + cache.widenedBytes(KEYS));
       sums = query + BAND * queryBytes;
       states = sums + BAND * sumBytes;
@@ -143,7 +149,11 @@ final class TileAttention implements AutoCloseable {
       values = keys + keyBytes;
       scores = values + valueBytes;
       weights = scores + scoreBytes;
-      widened = weights + weightBytes;
+      begin = weights + weightBytes;
+      add = begin + LONGS;
+      RawMemory.clear(begin, 2 * LONGS);
+      RawMemory.putLong(add, 1);
+      widened = add + LONGS;
     }
 
     void attend(int head, int band) {
@@ -221,14 +231,14 @@ final class TileAttention implements AutoCloseable {
     private void step(int firstRow, int inBlock, int block, int key, int seen) {
       int pairs = (seen + TileCode.CHUNK - 1) / TileCode.CHUNK;
       long rowSums = sums + block * sumBytes;
-      product.call(query + block * queryBytes, keys, scores, 2L * pairs, chunks, 0);
+      product.call(query + block * queryBytes, keys, scores, 2L * pairs, chunks, begin);
       for (int row = 0; row < inBlock; row++) {
         RawMemory.putInt(
             state(block) + TileSoftmax.VISIBLE + 4L * row,
             position + (firstRow + row) / group + 1 - key);
       }
       softmax.call(scores, weights, state(block), inBlock, pairs, rowSums);
-      product.call(weights, values, rowSums, valueBlocks, pairs, key > 0 ? 1 : 0);
+      product.call(weights, values, rowSums, valueBlocks, pairs, key > 0 ? add : begin);
     }
 
     private void finish(int head, int first, int count) {

@@ -30,6 +30,11 @@ final class TileMatmul {
 
   private static final int STRIPS = 4;
 
+  private static final int LINE = 64;
+
+  /** Bytes of a product's last argument. */
+  private static final int LONGS = 64;
+
   private final ThreadTeam team;
   private final TileCode code;
   private final TeamScratch scratch;
@@ -151,8 +156,10 @@ final class TileMatmul {
 
   private void strips(int member, int members) {
     int groups = strip / TileCode.ROWS;
-    long sums =
-        scratch.own(member).atLeast(BLOCK_BYTES + (long) groups * blocks() * TileCode.SUM_BYTES);
+    long block =
+        scratch
+            .own(member)
+            .atLeast(BLOCK_BYTES + LONGS + (long) groups * blocks() * TileCode.SUM_BYTES);
     int all = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       all += strips(weights.parts().get(p));
@@ -167,7 +174,7 @@ final class TileMatmul {
       }
       Tensor part = weights.parts().get(p);
       if (code.splits(part.type()) == split) {
-        strip(part, left * strip, firstRow, sums + BLOCK_BYTES, sums);
+        strip(part, left * strip, firstRow, block);
       }
     }
   }
@@ -178,42 +185,65 @@ final class TileMatmul {
    * @param row the strip's first in its part
    * @param firstRow the part's first in the product
    */
-  private void strip(Tensor part, int row, int firstRow, long sums, long block) {
+  private void strip(Tensor part, int row, int firstRow, long block) {
+    long longs = block + BLOCK_BYTES;
+    long sums = longs + LONGS;
     int rows = (int) Math.min(strip, part.rows() - row);
     int groups = (rows + TileCode.ROWS - 1) / TileCode.ROWS;
     int blocks = blocks();
     long groupSums = (long) blocks * TileCode.SUM_BYTES;
     Function packWeights = code.weights(part.type());
+    boolean single = part.type().blockSize() == 1;
+    int unit = single ? TileCode.CHUNK : part.type().blockSize();
     for (int chunk = 0; chunk < chunks(); chunk += slice()) {
       int inSlice = Math.min(slice(), chunks() - chunk);
       int column = chunk * TileCode.CHUNK;
       int columns = (int) Math.min((long) inSlice * TileCode.CHUNK, part.columns() - column);
-      boolean whole = part.type().blockSize() == 1;
-      int unit = whole ? TileCode.CHUNK : part.type().blockSize();
       for (int g = 0; g < groups; g++) {
-        int first = row + g * TileCode.ROWS;
         packWeights.call(
-            part.data().address() + first * part.rowBytes() + part.type().bytes(column),
+            weights(part, row + g * TileCode.ROWS, column),
             part.rowBytes(),
             block,
             Math.min(TileCode.ROWS, rows - g * TileCode.ROWS),
             columns / unit,
-            whole ? columns % unit : 0);
-        product.call(
-            block, activations(chunk, 0), sums + g * groupSums, blocks, inSlice, chunk > 0 ? 1 : 0);
+            single ? columns % unit : 0);
+        RawMemory.putLong(longs, chunk > 0 ? 1 : 0);
+        boolean lastGroup = g == groups - 1;
+        RawMemory.putLong(
+            longs + 8,
+            weights(
+                part,
+                row + (lastGroup ? 0 : (g + 1) * TileCode.ROWS),
+                lastGroup ? column + columns : column));
+        RawMemory.putLong(longs + 16, part.rowBytes());
+        RawMemory.putLong(longs + 24, (TileCode.ROWS + blocks - 1) / blocks);
+        RawMemory.putLong(longs + 32, part.type().bytes(columns) / LINE + 1);
+        product.call(block, activations(chunk, 0), sums + g * groupSums, blocks, inSlice, longs);
       }
     }
     for (int b = 0; b < blocks; b++) {
       int token = b * TileCode.TOKENS;
       for (int g = 0; g < groups; g++) {
         int left = rows - g * TileCode.ROWS;
+        boolean lastGroup = g == groups - 1;
         results.call(
             sums + g * groupSums + (long) b * TileCode.SUM_BYTES,
-            y.address(token) + 4L * (firstRow + row + g * TileCode.ROWS),
+            result(token, firstRow + row + g * TileCode.ROWS),
             4L * y.stride(),
             Math.min(TileCode.TOKENS, tokens - token),
-            left >= TileCode.ROWS ? 0xFFFF_FFFFL : (1L << left) - 1);
+            left >= TileCode.ROWS ? 0xFFFF_FFFFL : (1L << left) - 1,
+            result(
+                lastGroup ? token + TileCode.TOKENS : token,
+                firstRow + row + (lastGroup ? 0 : (g + 1) * TileCode.ROWS)));
       }
     }
+  }
+
+  private static long weights(Tensor part, int row, int column) {
+    return part.data().address() + row * part.rowBytes() + part.type().bytes(column);
+  }
+
+  private long result(int token, int row) {
+    return y.address(token) + 4L * row;
   }
 }

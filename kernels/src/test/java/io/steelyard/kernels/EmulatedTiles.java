@@ -38,6 +38,7 @@ final class EmulatedTiles extends Amx {
   }
 
   private static void write(Assembler a, boolean split) {
+    a.mov(R9, at(R9));
     Label block = a.loop();
     Label begun = new Label();
     a.test(R9, R9);

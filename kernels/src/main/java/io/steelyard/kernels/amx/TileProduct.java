@@ -2,9 +2,14 @@ package io.steelyard.kernels.amx;
 
 import static io.steelyard.kernels.assembler.Gpr.R10;
 import static io.steelyard.kernels.assembler.Gpr.R11;
+import static io.steelyard.kernels.assembler.Gpr.R12;
+import static io.steelyard.kernels.assembler.Gpr.R13;
+import static io.steelyard.kernels.assembler.Gpr.R14;
+import static io.steelyard.kernels.assembler.Gpr.R15;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
@@ -36,7 +41,9 @@ import io.steelyard.kernels.machine.TileCode;
  *
  * <p>Arguments of its functions: weights; the first block of activations; the first block of sums;
  * blocks of activations, at least 1, each following the other as their sums do; chunks, at least 1;
- * whether to add to the sums (1) or to begin them (0).
+ * the address of five longs: whether to add to the sums (1) or to begin them (0); and what memory
+ * to ask for meanwhile, with every block of activations some rows: the first; bytes from one to the
+ * next; how many with a block; and lines of each, 0 for none.
  */
 final class TileProduct {
   /** Bytes of the stack that {@link #configure} takes. */
@@ -53,9 +60,19 @@ final class TileProduct {
   }
 
   private static void write(Assembler a, boolean split) {
+    Gpr[] kept = {RBX, R12, R13, R14, R15};
+    for (Gpr register : kept) {
+      a.push(register);
+    }
+    a.mov(RBX, at(R9, 8));
+    a.mov(R12, at(R9, 16));
+    a.mov(R13, at(R9, 24));
+    a.mov(R14, at(R9, 32));
+    a.mov(R9, at(R9));
     configure(a, 4);
     a.mov(R10, 64);
     Label block = a.loop();
+    ask(a);
     Label add = new Label();
     Label begun = new Label();
     a.test(R9, R9);
@@ -91,6 +108,29 @@ final class TileProduct {
     a.jump(Condition.NOT_EQUAL, block);
     a.tilerelease();
     a.add(RSP, CONFIGURATION);
+    for (int i = kept.length - 1; i >= 0; i--) {
+      a.pop(kept[i]);
+    }
+  }
+
+  /** Asks for some rows of memory: from RBX on, R12 bytes apart, R13 rows, R14 lines of each. */
+  private static void ask(Assembler a) {
+    Label end = new Label();
+    a.test(R14, R14);
+    a.jump(Condition.EQUAL, end);
+    a.mov(R15, R13);
+    Label row = a.loop();
+    a.mov(RAX, RBX);
+    a.mov(R11, R14);
+    Label line = a.loop();
+    a.prefetcht1(at(RAX));
+    a.add(RAX, 64);
+    a.sub(R11, 1);
+    a.jump(Condition.NOT_EQUAL, line);
+    a.add(RBX, R12);
+    a.sub(R15, 1);
+    a.jump(Condition.NOT_EQUAL, row);
+    a.place(end);
   }
 
   /** Two tiles of a chunk's weights times its activations. */

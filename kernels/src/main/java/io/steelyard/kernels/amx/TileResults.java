@@ -29,7 +29,8 @@ import io.steelyard.kernels.machine.TileCode;
  * A block of sums, see {@link TileCode}, as rows of results, one for a token.
  *
  * <p>Arguments of its function: the sums; the first token's results; bytes from one token's results
- * to the next; tokens, 1 to 16; which of the 32 rows are written, as bits.
+ * to the next; tokens, 1 to 16; which of the 32 rows are written, as bits; where the results of the
+ * next call will go.
  */
 final class TileResults {
   private static final int ROW = 64;
@@ -46,6 +47,14 @@ final class TileResults {
     a.sub(RSP, TileCode.TILE_BYTES);
     a.and(RSP, -64);
     a.lea(R10, at(RDX, RDX, 2));
+    a.mov(R11, R9);
+    for (int i = 0; i < 16; i++) {
+      a.prefetchw(inFour(i % 4));
+      a.prefetchw(inFour(i % 4).plus(ROW));
+      if (i % 4 == 3) {
+        a.lea(R11, at(R11, RDX, 4));
+      }
+    }
     for (int tile = 0; tile < TileCode.SUM_BYTES; tile += TileCode.TILE_BYTES) {
       a.kmovd(K1, R8);
       a.shr(R8, 16);

@@ -5,7 +5,6 @@ import static io.steelyard.kernels.assembler.Gpr.R11;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
-import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
@@ -65,7 +64,6 @@ import io.steelyard.kernels.machine.TileCode;
  */
 final class TileWeights {
   private static final int ROW = 64;
-  private static final int LINE = 64;
 
   /** Of three bits a, b and c: a or (b and c). */
   private static final int OR_OF_AND = 0xF8;
@@ -95,14 +93,10 @@ final class TileWeights {
     return Function.of(a -> new TileWeights(a, type).write());
   }
 
-  // Registers: R10 the block of the row, R11 where its first chunk goes, RBX how far away the rows
-  // are that will be asked for next.
+  // Registers: R10 the block of the row, R11 where its first chunk goes.
 
   private void write() {
-    a.push(RBX);
     constants();
-    a.mov(RBX, RSI);
-    a.shl(RBX, 5);
     if (type.blockSize() == 1) {
       Snippets.first(a, K1, R9, RAX);
       a.shr(RAX, 16);
@@ -118,9 +112,6 @@ final class TileWeights {
     a.jump(Condition.EQUAL, rest);
     Label block = a.loop();
     int bytes = bytes();
-    for (int at = 0; at < bytes; at += LINE) {
-      a.prefetcht1(at(R10, RBX, 1, at));
-    }
     switch (type) {
       case F16 -> float16(false);
       case BF16 -> bfloat16(false);
@@ -149,7 +140,6 @@ final class TileWeights {
     a.add(RDX, ROW);
     a.sub(RCX, 1);
     a.jump(Condition.NOT_EQUAL, row);
-    a.pop(RBX);
   }
 
   /** Of a block, or of the weights of a chunk. */

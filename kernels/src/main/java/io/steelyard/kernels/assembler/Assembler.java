@@ -248,6 +248,14 @@ public final class Assembler {
     memory(2, place, 1);
   }
 
+  /** Asks for a line of memory that is about to be written. */
+  public void prefetchw(Mem place) {
+    rex(false, 0, place);
+    one(0x0F);
+    one(0x0D);
+    memory(1, place, 1);
+  }
+
   // ---- Masks.
 
   /** The next vector instruction leaves lanes that the mask does not select as they are. */

@@ -93,6 +93,7 @@ final class Encodings {
       add("mov qword ptr " + at + ", r9", a -> a.mov(place, Gpr.R9));
       add("mov ecx, dword ptr " + at, a -> a.mov32(RCX, place));
       add("mov dword ptr " + at + ", r8d", a -> a.mov32(place, R8));
+      add("prefetchw byte ptr " + at, a -> a.prefetchw(place));
       add("prefetcht1 byte ptr " + at, a -> a.prefetcht1(place));
       add("lea r11, " + at, a -> a.lea(Gpr.R11, place));
       add("add rdx, qword ptr " + at, a -> a.add(Gpr.RDX, place));

@@ -92,7 +92,7 @@ class ModelCostTest {
   @Test
   void theLimitIsThatOfTheTypeThatIsMultiplied() {
     assertThat(cost(DataType.BF16, DataType.BF16, true).limit()).isEqualTo("bf16");
-    assertThat(cost(DataType.F16, DataType.F16, true).limit()).isEqualTo("f32");
+    assertThat(cost(DataType.F16, DataType.F16, true).limit()).isEqualTo("f16");
     assertThat(cost(DataType.F32, DataType.F32, false).limit()).isEqualTo("f32");
   }
 }
