@@ -17,10 +17,15 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class TileMatmul {
   /**
-   * Bytes of 32 rows of a slice, as bf16: half of what the first-level cache has for a thread that
-   * shares it with another.
+   * Most bytes of 32 rows of a slice, as bf16: of the first-level cache about what a thread has
+   * that shares it with another.
    */
-  private static final int BLOCK_BYTES = 16 << 10;
+  private static final int BLOCK_BYTES = 24 << 10;
+
+  /** Chunks of a slice of weights whose blocks are so many chunks, and of split ones. */
+  private static final int CHUNKS_OF_LARGE_BLOCKS = 8;
+
+  private static final int CHUNKS_OF_SPLIT = 4;
 
   /** Tokens whose sums stay in the second-level cache. */
   private static final int BATCH = 512;
@@ -49,6 +54,9 @@ final class TileMatmul {
   private Function product;
   private Function results;
   private long activations;
+
+  /** Chunks of a slice. */
+  private int slice;
 
   /** Rows of a strip. */
   private int strip;
@@ -81,10 +89,14 @@ final class TileMatmul {
   /** The product of all parts that are split, or of all that aren't. */
   private void product(boolean split, Rows x, Rows y, int tokens) {
     boolean any = false;
+    slice = split ? CHUNKS_OF_SPLIT : BLOCK_BYTES / TileCode.weightBytes(false);
     for (int p = 0; p < weights.parts().size(); p++) {
       DataType type = weights.parts().get(p).type();
       if (code.splits(type) == split) {
         any = true;
+        if (type.blockSize() > TileCode.CHUNK) {
+          slice = CHUNKS_OF_LARGE_BLOCKS;
+        }
         // Assembled here, before several threads ask for it.
         code.weights(type);
       }
@@ -115,11 +127,6 @@ final class TileMatmul {
     return (weights.columns() + TileCode.CHUNK - 1) / TileCode.CHUNK;
   }
 
-  /** Chunks of a slice. */
-  private int slice() {
-    return BLOCK_BYTES / TileCode.weightBytes(split);
-  }
-
   /** Blocks of tokens. */
   private int blocks() {
     return (tokens + TileCode.TOKENS - 1) / TileCode.TOKENS;
@@ -127,18 +134,18 @@ final class TileMatmul {
 
   /** Where the activations of a slice, by its first chunk, and block of tokens are. */
   private long activations(int chunk, int block) {
-    int inSlice = Math.min(slice(), chunks() - chunk);
+    int inSlice = Math.min(slice, chunks() - chunk);
     return activations
         + ((long) chunk * blocks() + (long) block * inSlice) * TileCode.activationBytes(split);
   }
 
   private void pack(int member, int members) {
-    int slices = (chunks() + slice() - 1) / slice();
+    int slices = (chunks() + slice - 1) / slice;
     int end = share(blocks() * slices, member + 1, members);
     for (int i = share(blocks() * slices, member, members); i < end; i++) {
-      int chunk = i % slices * slice();
+      int chunk = i % slices * slice;
       int column = chunk * TileCode.CHUNK;
-      int columns = Math.min(slice() * TileCode.CHUNK, weights.columns() - column);
+      int columns = Math.min(slice * TileCode.CHUNK, weights.columns() - column);
       int token = i / slices * TileCode.TOKENS;
       packActivations.call(
           x.address(token) + 4L * column,
@@ -195,8 +202,8 @@ final class TileMatmul {
     Function packWeights = code.weights(part.type());
     boolean single = part.type().blockSize() == 1;
     int unit = single ? TileCode.CHUNK : part.type().blockSize();
-    for (int chunk = 0; chunk < chunks(); chunk += slice()) {
-      int inSlice = Math.min(slice(), chunks() - chunk);
+    for (int chunk = 0; chunk < chunks(); chunk += slice) {
+      int inSlice = Math.min(slice, chunks() - chunk);
       int column = chunk * TileCode.CHUNK;
       int columns = (int) Math.min((long) inSlice * TileCode.CHUNK, part.columns() - column);
       for (int g = 0; g < groups; g++) {
