@@ -7,7 +7,6 @@ import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
-import io.steelyard.kernels.machine.Product;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -92,12 +91,15 @@ final class MachineKernels implements Kernels {
   public String activations(Set<DataType> weights) {
     List<String> roundings = new ArrayList<>();
     if (weights.stream().anyMatch(type -> type.blockSize() > 1)) {
-      Product product = code.product(DataType.Q8_0);
-      String prompt = product.isBytes() ? "int8" : product == Product.F32 ? "f32" : "bf16";
+      boolean bytes = code.product(DataType.Q8_0).isBytes();
+      String prompt = code.tiles().isPresent() ? "bf16" : bytes ? "int8" : "f32";
       roundings.add(prompt + " (prompt), int16 (decode)");
     }
     if (weights.contains(DataType.BF16) && tier != Tier.AVX2) {
       roundings.add("bf16 (prompt)");
+    }
+    if (weights.contains(DataType.F16) && code.tiles().isPresent()) {
+      roundings.add("two bf16 (prompt)");
     }
     return roundings.isEmpty() ? "f32" : String.join(", ", roundings);
   }

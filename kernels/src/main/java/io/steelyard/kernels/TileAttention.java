@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Source: Dao et al., "FlashAttention" (2022).
  */
 final class TileAttention implements AutoCloseable {
-  /** Keys of a block: its scores and weights stay in the first-level cache. */
-  private static final int KEYS = 128;
+  /** Keys of a block: their scores and weights stay in the second-level cache. */
+  private static final int KEYS = 256;
 
   /** Blocks of 32 rows of a band. */
   private static final int BAND = 8;
