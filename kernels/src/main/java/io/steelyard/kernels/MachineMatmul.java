@@ -487,8 +487,8 @@ final class MachineMatmul implements AutoCloseable {
               to,
               direct ? row(row, chunk) : values,
               direct ? part.rowBytes() : valueStride,
-              sliceChunks * product.tokenBytes() / 32,
-              product.panelChunk() * 32L / product.tokenBytes(),
+              sliceChunks,
+              product.panelChunk(),
               32);
     }
   }

@@ -116,7 +116,6 @@ final class TileMatmul {
       this.y = y.from(first);
       activations =
           scratch.shared().atLeast((long) blocks() * chunks() * TileCode.activationBytes(split));
-      next.set(0);
       team.run(pack);
       next.set(0);
       team.run(strips);

@@ -94,15 +94,13 @@ class SmolLm2Test {
   @ParameterizedTest
   @CsvSource({
     // tier, text, llama.cpp's mean KL to the golden at the last positions, its top-1 agreement;
-    // where activations are rounded to 8 bits, as llama.cpp does (by AVX2 with AVX-VNNI too), a
-    // near
-    // tie may go either way, and on one text the divergence may be twice llama.cpp's
+    // where activations are rounded to 8 bits, as llama.cpp does, a near tie may go either way
     "VECTOR, english, 0.0020027, 102",
     "VECTOR, code, 0.00031234, 101",
     "VECTOR, chat, 0.0013008, 34",
     "AVX2, english, 0.0020027, 102",
-    "AVX2, code, 0.00031234, 100",
-    "AVX2, chat, 0.0026016, 34",
+    "AVX2, code, 0.00031234, 101",
+    "AVX2, chat, 0.0013008, 34",
     "AVX512, english, 0.0020027, 101",
     "AVX512, code, 0.00031234, 101",
     "AVX512, chat, 0.0013008, 33",
