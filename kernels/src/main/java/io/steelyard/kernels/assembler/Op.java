@@ -127,7 +127,9 @@ public enum Op {
   VPERMW(RVM, 2, 1, 1, 0x8D, FULL, AVX512),
   VPERMPS(RVM, 2, 1, 0, 0x16, FULL_D, EITHER),
   /** The destination holds indices into the other two. */
-  VPERMI2PS(RVM, 2, 1, 0, 0x77, FULL_D, AVX512);
+  VPERMI2PS(RVM, 2, 1, 0, 0x77, FULL_D, AVX512),
+  /** The first source holds indices into the destination and the other one. */
+  VPERMT2PS(RVM, 2, 1, 0, 0x7F, FULL_D, AVX512);
 
   /** Which operands an instruction has, in the order of its encoding's fields. */
   enum Form {
