@@ -14,33 +14,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Matrix products of the machine-code tier.
  *
- * <p>Few tokens: each thread streams its own rows as they lie in the file. Many tokens: the
- * activations are written once as tiles of a few tokens; each thread then takes its rows in strips,
- * turns a strip into panels once for all tokens, and multiplies them with every tile. A strip's
- * panels stay in the second-level cache.
+ * <p>Few tokens: {@link FewMatmul}. Many tokens: {@link TileMatmul} where there are tiles;
+ * elsewhere the activations are written once for a few tokens each, and each thread takes its rows
+ * in strips, turns a strip into panels once for all tokens, and multiplies them with those of every
+ * few. A strip's panels stay in the second-level cache.
  */
 final class MachineMatmul implements AutoCloseable {
   /** Up to so many tokens the decoding path is taken; their results are those of single tokens. */
   static final int FEW = 16;
 
-  /** Rows between one chunk of few tokens and the next: they stay in the first-level cache. */
-  private static final int FEW_BLOCK_ROWS = 16;
-
   /** What a strip's panels may take of the second-level cache. */
   private static final long PANEL_BYTES = 400_000;
 
   /**
-   * Rows are dealt in pieces to whoever is free, since processors are not equally fast at every
-   * moment: of few tokens so many to a thread, of many so many groups of rows.
+   * Groups of rows are dealt in pieces to whoever is free, since processors are not equally fast at
+   * every moment.
    */
-  private static final int PIECES = 6;
-
-  private static final int MANY_GROUPS = 4;
-
-  /** What pieces of few tokens' rows are a multiple of, and their least size. */
-  private static final int FEW_UNIT = 16;
-
-  private static final int FEW_LEAST_ROWS = 64;
+  private static final int PIECE_GROUPS = 4;
 
   private static final long ALL_ROWS = 0xFFFF_FFFFL;
   private static final long ADD = 1L << 32;
@@ -50,6 +40,7 @@ final class MachineMatmul implements AutoCloseable {
   private final int few;
   private final MachineCode code;
   private final TeamScratch scratch;
+  private final FewMatmul fewMatmul;
   private final Optional<TileMatmul> tileMatmul;
 
   // The operands of the product in progress; fields, so that a call allocates nothing.
@@ -57,18 +48,13 @@ final class MachineMatmul implements AutoCloseable {
   private Rows x;
   private Rows y;
   private int tokens;
-  private long activations;
-  private long activationStride;
-  private long activationScales;
-  private long activationSums;
 
   /** Where the tiles of each kind in use begin. */
   private final Map<Product, Long> tiles = new EnumMap<>(Product.class);
 
-  /** The first row, or group of rows, that no thread has taken. */
+  /** The first group of rows that no thread has taken. */
   private final AtomicInteger next = new AtomicInteger();
 
-  private final ThreadTeam.Task rows = this::rows;
   private final ThreadTeam.Task pack = this::pack;
   private final ThreadTeam.Task many = this::many;
 
@@ -82,6 +68,7 @@ final class MachineMatmul implements AutoCloseable {
     this.few = few;
     this.code = code;
     scratch = new TeamScratch(team);
+    fewMatmul = new FewMatmul(team, code, scratch);
     tileMatmul = code.tiles().map(tileCode -> new TileMatmul(team, tileCode, scratch));
   }
 
@@ -99,111 +86,11 @@ final class MachineMatmul implements AutoCloseable {
     this.y = y;
     this.tokens = tokens;
     if (tokens <= few) {
-      multiplyFew();
+      fewMatmul.multiply(weights, x, y, tokens);
     } else if (tileMatmul.isEmpty() || !tileMatmul.get().multiply(weights, x, y, tokens)) {
       multiplyMany();
     }
   }
-
-  // ---- Few tokens.
-
-  private void multiplyFew() {
-    boolean quantised = false;
-    for (int p = 0; p < weights.parts().size(); p++) {
-      DataType type = weights.parts().get(p).type();
-      quantised |= type.blockSize() > 1;
-      // Assembled here, before several threads ask for it.
-      for (int token = 0; token < tokens; token += code.fewTokens()) {
-        code.few(type, Math.min(code.fewTokens(), tokens - token));
-      }
-    }
-    if (quantised) {
-      fewActivations();
-    }
-    next.set(0);
-    team.run(rows);
-  }
-
-  /** Whole numbers of all tokens, then their scales, then their sums. */
-  private void fewActivations() {
-    int blocks = weights.columns() / 32;
-    // Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
-    int room = (blocks + 7) / 8 * 8;
-    activationScales = (long) room * code.fewBlock();
-    activationSums = activationScales + 4L * room;
-    activationStride = (activationSums + 8L * room + 2 * 64 - 1) / 64 * 64;
-    activations = scratch.shared().atLeast(tokens * activationStride);
-    Function function = code.single(Single.FEW_ACTIVATIONS);
-    for (int token = 0; token < tokens; token++) {
-      long to = activations + token * activationStride;
-      RawMemory.clear(to + activationScales, activationStride - activationScales);
-      function.call(x.address(token), to, blocks, to + activationScales, to + activationSums);
-    }
-  }
-
-  private void rows(int member, int members) {
-    long longs = scratch.own(member).atLeast(7 * Long.BYTES);
-    int rows = weights.rows();
-    int piece = Math.max(FEW_LEAST_ROWS, rows / members / PIECES / FEW_UNIT * FEW_UNIT);
-    piece = members == 1 ? rows : piece;
-    for (int begin = next.getAndAdd(piece); begin < rows; begin = next.getAndAdd(piece)) {
-      rows(begin, Math.min(rows, begin + piece), longs);
-    }
-  }
-
-  private void rows(int begin, int end, long longs) {
-    int first = 0;
-    for (int p = 0; p < weights.parts().size(); p++) {
-      Tensor part = weights.parts().get(p);
-      int rows = (int) part.rows();
-      int from = Math.max(begin, first);
-      int to = Math.min(end, first + rows);
-      // Weights that several calls need are taken a few rows at a time.
-      int step = tokens <= code.fewTokens() ? weights.rows() : FEW_BLOCK_ROWS;
-      for (int row = from; row < to; row += step) {
-        fewRows(part, row - first, Math.min(to, row + step) - first, first, longs);
-      }
-      first += rows;
-    }
-  }
-
-  /** Rows of a part. A group's four begin a quarter of all apart, so that each is a long stream. */
-  private void fewRows(Tensor part, int from, int to, int first, long longs) {
-    int quarter = (to - from) / code.fewRows();
-    if (quarter > 0) {
-      fewGroups(part, from, quarter, quarter, first, longs);
-    }
-    // All four rows of such a group are the same.
-    for (int row = from + quarter * code.fewRows(); row < to; row++) {
-      fewGroups(part, row, 1, 0, first, longs);
-    }
-  }
-
-  private void fewGroups(Tensor part, int row, int groups, int distance, int first, long longs) {
-    DataType type = part.type();
-    boolean blocks = type.blockSize() > 1;
-    RawMemory.putLong(longs, part.columns() / type.blockSize());
-    RawMemory.putLong(longs + 8, groups);
-    RawMemory.putLong(longs + 16, 4L * y.stride());
-    RawMemory.putLong(longs + 24, 4L * distance);
-    RawMemory.putLong(longs + 32, activationScales);
-    RawMemory.putLong(longs + 40, part.rowBytes());
-    RawMemory.putLong(longs + 48, activationSums);
-    long address = part.data().address() + row * part.rowBytes();
-    for (int token = 0; token < tokens; token += code.fewTokens()) {
-      long stride = blocks ? activationStride : 4L * x.stride();
-      code.few(type, Math.min(code.fewTokens(), tokens - token))
-          .call(
-              address,
-              distance * part.rowBytes(),
-              blocks ? activations + token * stride : x.address(token),
-              stride,
-              y.address(token) + 4L * (first + row),
-              longs);
-    }
-  }
-
-  // ---- Many tokens.
 
   private void multiplyMany() {
     Map<Product, Long> sizes = new EnumMap<>(Product.class);
@@ -285,7 +172,7 @@ final class MachineMatmul implements AutoCloseable {
     for (int p = 0; p < weights.parts().size(); p++) {
       groups += groups(weights.parts().get(p));
     }
-    int piece = Math.max(1, Math.min(MANY_GROUPS, groups / members));
+    int piece = Math.max(1, Math.min(PIECE_GROUPS, groups / members));
     for (int begin = next.getAndAdd(piece); begin < groups; begin = next.getAndAdd(piece)) {
       groups(begin, Math.min(groups, begin + piece), scratch.own(member));
     }

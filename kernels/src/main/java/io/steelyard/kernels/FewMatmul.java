@@ -1,0 +1,185 @@
+package io.steelyard.kernels;
+
+import static io.steelyard.kernels.ThreadTeam.share;
+
+import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.MachineCode.Single;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+
+/**
+ * Products of matrices with few tokens: what decoding does. Weights are read as they lie in the
+ * file, by each thread its own share of every matrix's rows, in as many long streams as a group has
+ * rows. Shares are dealt in pieces, and who has finished takes from the others', since processors
+ * are not equally fast at every moment.
+ */
+final class FewMatmul {
+  /** Pieces of a share, and the least groups of one. */
+  private static final int PIECES = 6;
+
+  private static final int LEAST_GROUPS = 8;
+
+  /** Groups between one chunk of tokens and the next: they stay in the first-level cache. */
+  private static final int BLOCK_GROUPS = 4;
+
+  /** Distance of two members' counters, so that no two share a line. */
+  private static final int APART = 32;
+
+  private final ThreadTeam team;
+  private final MachineCode code;
+  private final TeamScratch scratch;
+
+  // The operands of the product in progress; fields, so that a call allocates nothing.
+  private StackedMatrix weights;
+  private Rows x;
+  private Rows y;
+  private int tokens;
+  private long activations;
+  private long activationStride;
+  private long activationScales;
+  private long activationSums;
+
+  /** How many groups of each member's share have been taken. */
+  private final AtomicIntegerArray taken;
+
+  private final ThreadTeam.Task shares = this::shares;
+
+  FewMatmul(ThreadTeam team, MachineCode code, TeamScratch scratch) {
+    this.team = team;
+    this.code = code;
+    this.scratch = scratch;
+    taken = new AtomicIntegerArray(team.threads() * APART);
+  }
+
+  void multiply(StackedMatrix weights, Rows x, Rows y, int tokens) {
+    this.weights = weights;
+    this.x = x;
+    this.y = y;
+    this.tokens = tokens;
+    boolean quantised = false;
+    for (int p = 0; p < weights.parts().size(); p++) {
+      DataType type = weights.parts().get(p).type();
+      quantised |= type.blockSize() > 1;
+      // Assembled here, before several threads ask for it.
+      for (int token = 0; token < tokens; token += code.fewTokens()) {
+        code.few(type, Math.min(code.fewTokens(), tokens - token));
+      }
+    }
+    if (quantised) {
+      writeActivations();
+    }
+    for (int member = 0; member < team.threads(); member++) {
+      taken.set(member * APART, 0);
+    }
+    team.run(shares);
+  }
+
+  /** Whole numbers of all tokens, then their scales, then their sums. */
+  private void writeActivations() {
+    int blocks = weights.columns() / 32;
+    // Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
+    int room = (blocks + 7) / 8 * 8;
+    activationScales = (long) room * code.fewBlock();
+    activationSums = activationScales + 4L * room;
+    activationStride = (activationSums + 8L * room + 2 * 64 - 1) / 64 * 64;
+    activations = scratch.shared().atLeast(tokens * activationStride);
+    Function function = code.single(Single.FEW_ACTIVATIONS);
+    for (int token = 0; token < tokens; token++) {
+      long to = activations + token * activationStride;
+      RawMemory.clear(to + activationScales, activationStride - activationScales);
+      function.call(x.address(token), to, blocks, to + activationScales, to + activationSums);
+    }
+  }
+
+  private void shares(int member, int members) {
+    long longs = scratch.own(member).atLeast(7 * Long.BYTES);
+    for (int i = 0; i < members; i++) {
+      int owner = (member + i) % members;
+      int groups = 0;
+      for (int p = 0; p < weights.parts().size(); p++) {
+        groups += groups(weights.parts().get(p), owner, members);
+      }
+      int piece = members == 1 ? groups : Math.max(LEAST_GROUPS, groups / PIECES);
+      int begin = taken.getAndAdd(owner * APART, piece);
+      while (begin < groups) {
+        piece(owner, members, begin, Math.min(groups, begin + piece), longs);
+        begin = taken.getAndAdd(owner * APART, piece);
+      }
+    }
+  }
+
+  /** The first row of a member's share of a part. */
+  private int firstRow(Tensor part, int owner, int members) {
+    int rows = (int) part.rows();
+    return owner == members ? rows : share(rows / code.fewRows(), owner, members) * code.fewRows();
+  }
+
+  /** Groups of a share; rows that are left over are one each. */
+  private int groups(Tensor part, int owner, int members) {
+    int rows = firstRow(part, owner + 1, members) - firstRow(part, owner, members);
+    return rows / code.fewRows() + rows % code.fewRows();
+  }
+
+  /** Some groups of a share of all parts. */
+  private void piece(int owner, int members, int begin, int end, long longs) {
+    int first = 0;
+    int before = 0;
+    for (int p = 0; p < weights.parts().size(); p++) {
+      Tensor part = weights.parts().get(p);
+      int count = groups(part, owner, members);
+      int from = Math.max(begin - before, 0);
+      int to = Math.min(end - before, count);
+      if (from < to) {
+        int row = firstRow(part, owner, members);
+        int rows = firstRow(part, owner + 1, members) - row;
+        groups(part, row, rows / code.fewRows(), from, to, first, longs);
+      }
+      before += count;
+      first += (int) part.rows();
+    }
+  }
+
+  /**
+   * Multiplies groups of rows of a part.
+   *
+   * @param row the share's first
+   * @param whole groups that have all their rows, which are as many rows apart
+   * @param first the part's first row in the product
+   */
+  private void groups(Tensor part, int row, int whole, int from, int to, int first, long longs) {
+    // Weights that several calls need are taken a few rows at a time.
+    int step = tokens <= code.fewTokens() ? to : BLOCK_GROUPS;
+    for (int group = from; group < Math.min(to, whole); group += step) {
+      int count = Math.min(step, Math.min(to, whole) - group);
+      multiply(part, row + group, count, whole, first, longs);
+    }
+    for (int group = Math.max(from, whole); group < to; group++) {
+      // All rows of such a group are the same.
+      multiply(part, row + whole * code.fewRows() + group - whole, 1, 0, first, longs);
+    }
+  }
+
+  private void multiply(Tensor part, int row, int groups, int distance, int first, long longs) {
+    DataType type = part.type();
+    boolean blocks = type.blockSize() > 1;
+    RawMemory.putLong(longs, part.columns() / type.blockSize());
+    RawMemory.putLong(longs + 8, groups);
+    RawMemory.putLong(longs + 16, 4L * y.stride());
+    RawMemory.putLong(longs + 24, 4L * distance);
+    RawMemory.putLong(longs + 32, activationScales);
+    RawMemory.putLong(longs + 40, part.rowBytes());
+    RawMemory.putLong(longs + 48, activationSums);
+    long address = part.data().address() + row * part.rowBytes();
+    for (int token = 0; token < tokens; token += code.fewTokens()) {
+      long stride = blocks ? activationStride : 4L * x.stride();
+      code.few(type, Math.min(code.fewTokens(), tokens - token))
+          .call(
+              address,
+              distance * part.rowBytes(),
+              blocks ? activations + token * stride : x.address(token),
+              stride,
+              y.address(token) + 4L * (first + row),
+              longs);
+    }
+  }
+}
