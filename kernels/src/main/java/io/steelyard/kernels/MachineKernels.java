@@ -93,7 +93,8 @@ final class MachineKernels implements Kernels {
     if (weights.stream().anyMatch(type -> type.blockSize() > 1)) {
       boolean bytes = code.product(DataType.Q8_0).isBytes();
       String prompt = code.tiles().isPresent() ? "bf16" : bytes ? "int8" : "f32";
-      roundings.add(prompt + " (prompt), int16 (decode)");
+      String decode = tier == Tier.AVX2 ? "int16" : "int8";
+      roundings.add(prompt.equals(decode) ? prompt : prompt + " (prompt), " + decode + " (decode)");
     }
     if (weights.contains(DataType.BF16) && tier != Tier.AVX2) {
       roundings.add("bf16 (prompt)");

@@ -8,15 +8,15 @@ final class Avx512MatmulTest extends MatmulTest {
 
   /**
    * With quantised weights, 32 activations share a scale, of which each is wrong by at most half: 1
-   * part in 127 of the largest for many tokens, in 32,512 for few. With bf16 weights each of many
-   * tokens' activations is rounded to 8 bits.
+   * part in 127 of the largest. With bf16 weights each of many tokens' activations is rounded to 8
+   * bits.
    */
   @Override
   double rounding(DataType type, float[] row, Rows x, int token, int tokens) {
     if (tokens <= MachineMatmul.FEW) {
       return roundingOfFew(type, row, x, token);
     }
-    double bound = type.blockSize() > 1 ? RandomData.sharedScaleError(row, x, token, 127) : 0;
+    double bound = roundingOfFew(type, row, x, token);
     if (type == DataType.BF16) {
       for (int i = 0; i < row.length; i++) {
         bound += Math.abs(row[i] * x.get(token, i)) * 0x1p-8;
@@ -26,6 +26,6 @@ final class Avx512MatmulTest extends MatmulTest {
   }
 
   static double roundingOfFew(DataType type, float[] row, Rows x, int token) {
-    return type.blockSize() > 1 ? RandomData.sharedScaleError(row, x, token, 32_512) : 0;
+    return type.blockSize() > 1 ? RandomData.sharedScaleError(row, x, token, 127) : 0;
   }
 }

@@ -1,8 +1,6 @@
 package io.steelyard.kernels.avx512;
 
-import static io.steelyard.kernels.assembler.Gpr.R10;
 import static io.steelyard.kernels.assembler.Gpr.R8;
-import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
@@ -21,9 +19,6 @@ import static io.steelyard.kernels.assembler.Op.VMULSS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPANDD;
 import static io.steelyard.kernels.assembler.Op.VPMOVDB;
-import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSRAD_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSUBD;
 import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 
@@ -35,9 +30,7 @@ import io.steelyard.kernels.avx2.Snippets;
 import io.steelyard.kernels.machine.Function;
 
 /**
- * Activations as {@link FewTokens} takes them: 32 values as whole numbers of 16 bits with a common
- * scale, split in a high and a low signed byte. Two blocks lie together: the high bytes of both,
- * then the low ones.
+ * Activations as {@link FewTokens} takes them: 32 values as signed bytes with a common scale.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
  * where the first block's scale goes, that of the next behind it; where the sums of the first
@@ -45,34 +38,17 @@ import io.steelyard.kernels.machine.Function;
  * offset and the rounding's error don't add up.
  */
 final class FewActivations {
-  /** Places of two blocks' bytes. */
-  static final int HIGH = 0;
-
-  static final int LOW = 64;
-
-  /** Bytes of two blocks. */
-  static final int PAIR = 128;
-
   /** Bytes of a block. */
-  static final int BLOCK = PAIR / 2;
+  static final int BLOCK = 32;
 
-  /** 127 · 256, so that the high byte can be rounded up. */
-  private static final float LARGEST = 32_512;
+  private static final float LARGEST = 127;
 
   private static final Vec ABSOLUTE = zmm(10);
-  private static final Vec ROUNDING = zmm(11);
   private static final Vec MOST = zmm(12);
   private static final Vec LEAST = zmm(13);
   private static final Vec INVERSE = zmm(14);
 
   private FewActivations() {}
-
-  /**
-   * Where a block of several begins; its bytes are at {@link #HIGH} and {@link #LOW} from there.
-   */
-  static int place(int block) {
-    return block / 2 * PAIR + block % 2 * 32;
-  }
 
   static Function function() {
     return Function.of(FewActivations::write);
@@ -80,13 +56,9 @@ final class FewActivations {
 
   private static void write(Assembler a) {
     Snippets.constant(a, ABSOLUTE, 0x7FFF_FFFF, RAX);
-    Snippets.constant(a, ROUNDING, 128, RAX);
     Snippets.constant(a, MOST, LARGEST, RAX);
     Snippets.constant(a, LEAST, 1e-30f, RAX);
     Snippets.constant(a, INVERSE, 1 / LARGEST, RAX);
-    // From a pair's first block to its second, and from there to the next pair.
-    a.mov(R9, 32);
-    a.mov(R10, 32 ^ (PAIR - 32));
     Label block = a.loop();
     a.op(VMOVUPS, zmm(0), at(RDI));
     a.op(VMOVUPS, zmm(1), at(RDI, 64));
@@ -101,15 +73,9 @@ final class FewActivations {
     Snippets.spread(a, zmm(2), zmm(2));
     for (int half = 0; half < 2; half++) {
       Vec value = zmm(half);
-      Vec high = zmm(6);
       a.op(VMULPS, value, value, zmm(2));
       a.op(VCVTPS2DQ, value, value);
-      a.op(VPADDD, high, value, ROUNDING);
-      a.op(VPSRAD_IMM, high, high, 8);
-      a.op(VPMOVDB, at(RSI, HIGH + 16 * half), high);
-      a.op(VPSLLD_IMM, high, high, 8);
-      a.op(VPSUBD, high, value, high);
-      a.op(VPMOVDB, at(RSI, LOW + 16 * half), high);
+      a.op(VPMOVDB, at(RSI, 16 * half), value);
     }
     for (int half = 0; half < 2; half++) {
       Vec sum = xmm(half);
@@ -119,8 +85,7 @@ final class FewActivations {
       a.op(VMOVSS_STORE, at(R8, 4 * half), sum);
     }
     a.add(RDI, 128);
-    a.add(RSI, R9);
-    a.xor(R9, R10);
+    a.add(RSI, BLOCK);
     a.add(RCX, Float.BYTES);
     a.add(R8, 2 * Float.BYTES);
     a.sub(RDX, 1);

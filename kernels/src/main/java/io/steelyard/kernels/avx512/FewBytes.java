@@ -12,7 +12,6 @@ import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
 import static io.steelyard.kernels.assembler.Op.VPERMW;
-import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPXORD;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.PRODUCT;
@@ -96,9 +95,7 @@ final class FewBytes implements FewTokens.Body {
       a.op(VMULPS, tooMuch, tooMuch, of.held(excess, SCRATCH));
       for (int row = 0; row < ROWS; row++) {
         Snippets.clear(a, PRODUCT);
-        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), of.activations(token, FewActivations.HIGH));
-        a.op(VPSLLD_IMM, PRODUCT, PRODUCT, 8);
-        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), of.activations(token, FewActivations.LOW));
+        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), of.activations(token, 0));
         a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
         a.op(VFMADD213PS, PRODUCT, scale, tooMuch);
         a.op(VFMADD231PS, of.sum(token, row), zmm(20 + row), PRODUCT);

@@ -8,7 +8,6 @@ import static io.steelyard.kernels.assembler.Op.VMOVDQU32;
 import static io.steelyard.kernels.assembler.Op.VPANDD;
 import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
-import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.PRODUCT;
@@ -85,13 +84,10 @@ abstract class FewLargeBlocks implements FewTokens.Body {
   final void multiply(Runs runs, Mem lanes) {
     Vec scale = zmm(27);
     for (int token = 0; token < of.tokens(); token++) {
-      activations(zmm(24), token, runs, FewActivations.HIGH);
-      activations(zmm(25), token, runs, FewActivations.LOW);
+      activations(zmm(24), token, runs);
       for (int row = 0; row < ROWS; row++) {
         Snippets.clear(a, PRODUCT);
         a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(24));
-        a.op(VPSLLD_IMM, PRODUCT, PRODUCT, 8);
-        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(25));
         a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
         a.op(VPERMPS, scale, of.held(lanes, zmm(26)), of.scaled(token, row));
         a.op(VFMADD231PS, of.sum(token, row), PRODUCT, scale);
@@ -99,12 +95,12 @@ abstract class FewLargeBlocks implements FewTokens.Body {
     }
   }
 
-  private void activations(Vec to, int token, Runs runs, int place) {
-    Mem first = of.activations(token, FewActivations.place(runs.first()) + place);
-    if (runs.first() % 2 == 0 && runs.second() == runs.first() + 1) {
+  private void activations(Vec to, int token, Runs runs) {
+    Mem first = of.activations(token, FewActivations.BLOCK * runs.first());
+    if (runs.second() == runs.first() + 1) {
       a.op(VMOVDQU32, to, first);
     } else {
-      Mem second = of.activations(token, FewActivations.place(runs.second()) + place);
+      Mem second = of.activations(token, FewActivations.BLOCK * runs.second());
       a.op(VMOVDQU32, to.as(32), first);
       a.op(VINSERTI64X4, to, to, second, 1);
     }

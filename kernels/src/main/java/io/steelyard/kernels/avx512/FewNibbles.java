@@ -24,7 +24,6 @@ import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
 import static io.steelyard.kernels.assembler.Op.VPERMT2PS;
 import static io.steelyard.kernels.assembler.Op.VPERMW;
-import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.PRODUCT;
@@ -68,7 +67,7 @@ final class FewNibbles implements FewTokens.Body {
   /** The 2-byte words of scales and of minima, for every row. */
   private final Mem halves;
 
-  /** The words of two pairs of activations that low and high nibbles are multiplied with. */
+  /** The words of four blocks of activations that low and high nibbles are multiplied with. */
   private final Mem low;
 
   private final Mem high;
@@ -160,17 +159,12 @@ final class FewNibbles implements FewTokens.Body {
       a.op(VPANDD, highs, highs, of.held(bits, SCRATCH));
     }
     for (int token = 0; token < of.tokens(); token++) {
-      activations(zmm(24), token, FewActivations.HIGH, low);
-      activations(zmm(25), token, FewActivations.HIGH, high);
-      activations(zmm(26), token, FewActivations.LOW, low);
-      activations(zmm(27), token, FewActivations.LOW, high);
+      activations(zmm(24), token, low);
+      activations(zmm(25), token, high);
       for (int row = 0; row < ROWS; row++) {
         Snippets.clear(a, PRODUCT);
         a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(24));
         a.op(VPDPBUSD, PRODUCT, zmm(20 + row), zmm(25));
-        a.op(VPSLLD_IMM, PRODUCT, PRODUCT, 8);
-        a.op(VPDPBUSD, PRODUCT, zmm(16 + row), zmm(26));
-        a.op(VPDPBUSD, PRODUCT, zmm(20 + row), zmm(27));
         a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
         a.op(VBROADCASTI32X4, SCRATCH, of.scaledQuarter(token, row));
         a.op(VFMADD231PS, of.sum(token, row), PRODUCT, SCRATCH);
@@ -178,10 +172,10 @@ final class FewNibbles implements FewTokens.Body {
     }
   }
 
-  private void activations(Vec to, int token, int place, Mem words) {
-    a.op(VMOVUPS, to, of.activations(token, place));
-    Mem next = of.activations(token, FewActivations.PAIR + place);
-    a.op(VPERMT2PS, to, of.held(words, LOADED), next);
+  private void activations(Vec to, int token, Mem words) {
+    a.op(VMOVUPS, to, of.activations(token, 0));
+    Mem others = of.activations(token, 2 * FewActivations.BLOCK);
+    a.op(VPERMT2PS, to, of.held(words, LOADED), others);
   }
 
   /** Four rows' scales times each token's, and the products of offsets. */

@@ -44,8 +44,7 @@ import java.util.stream.IntStream;
 
 /**
  * Products of rows as they lie in the file with one to four tokens: what decoding does. Activations
- * have 16 bits to the weights' 8, as a high and a low byte, so that only the weights' rounding is
- * left.
+ * have 8 bits, like the weights.
  *
  * <p>Four rows are multiplied at a time, so that what is made of the activations serves four rows;
  * a register holds 64 weights of one row, unsigned. What they are too large by is taken off with
