@@ -45,15 +45,15 @@ final class MachineAttention {
 
   private final ThreadTeam.Task attend = this::attend;
 
-  MachineAttention(ThreadTeam team, MachineCode code, int few) {
+  MachineAttention(ThreadTeam team, MachineCode code, int few, TeamCalls calls) {
     this.team = team;
     this.few = few;
     this.code = code;
     items = new Item[team.threads()];
     for (int i = 0; i < items.length; i++) {
-      items[i] = new Item();
+      items[i] = new Item(calls.of(i));
     }
-    tileAttention = code.tiles().map(tileCode -> new TileAttention(team, code, tileCode));
+    tileAttention = code.tiles().map(tileCode -> new TileAttention(team, code, tileCode, calls));
   }
 
   void run(MachineCache cache, Rows queries, Rows out, int position, int tokens, float scale) {
@@ -138,12 +138,17 @@ final class MachineAttention {
 
   /** The work of one thread on one tile. */
   private final class Item {
+    private final CallList calls;
     private final Scratch scratch = new Scratch();
     private long query;
     private long scores;
     private long weights;
     private long result;
     private long widened;
+
+    Item(CallList calls) {
+      this.calls = calls;
+    }
 
     void prepare() {
       long queryBytes = (long) cache.keyValues() / MachineCache.CHUNK * Product.F32.tileChunk();
@@ -160,6 +165,8 @@ final class MachineAttention {
 
     private long keys(int head, int group) {
       if (cache.isBytes()) {
+        // The call that reads what was widened before.
+        calls.run();
         cache.widenKeys(code, head, group, widened);
         return widened;
       }
@@ -168,6 +175,7 @@ final class MachineAttention {
 
     private long values(int head, int run, int key, int chunks) {
       if (cache.isBytes()) {
+        calls.run();
         cache.widenValues(code, head, run, key, chunks * MachineCache.CHUNK, widened);
         return widened;
       }
@@ -193,13 +201,14 @@ final class MachineAttention {
     private void begin(int head, int tile, int rows, long state) {
       int dimension = cache.shape().dimension();
       for (int row = 0; row < rows; row++) {
-        code.tile(Product.F32)
-            .call(
-                query(head, tile * ROWS + row, queries),
-                query + 32L * row,
-                dimension / MachineCache.CHUNK,
-                dimension % MachineCache.CHUNK,
-                0);
+        calls.add(
+            code.tile(Product.F32),
+            query(head, tile * ROWS + row, queries),
+            query + 32L * row,
+            dimension / MachineCache.CHUNK,
+            dimension % MachineCache.CHUNK,
+            0,
+            0);
         long at = state + Softmax.HEADER + (long) row * Softmax.ROW;
         RawMemory.putFloat(at + Softmax.MAXIMUM, Softmax.LOWEST);
         RawMemory.putFloat(at + Softmax.SUM, 0);
@@ -213,7 +222,8 @@ final class MachineAttention {
       long chunks = cache.keyValues() / MachineCache.CHUNK;
       int groups = (keys + MachineCache.GROUP - 1) / MachineCache.GROUP;
       for (int g = 0; g < groups; g++) {
-        product.call(
+        calls.add(
+            product,
             keys(head, key / MachineCache.GROUP + g),
             query,
             scores + 4L * g * MachineCache.GROUP,
@@ -226,13 +236,15 @@ final class MachineAttention {
         long at = state + Softmax.HEADER + (long) row * Softmax.ROW;
         RawMemory.putInt(at + Softmax.VISIBLE, visible);
       }
-      code.single(Single.SOFTMAX).call(scores, 4L * KEYS, weights, state, 2L * groups, rows);
+      calls.add(code.single(Single.SOFTMAX), scores, 4L * KEYS, weights, state, 2L * groups, rows);
+      calls.run();
       if (more) {
         correct(rows, sums, state);
       }
       int valueChunks = (keys + MachineCache.CHUNK - 1) / MachineCache.CHUNK;
       for (int run = 0; run < cache.runs(); run++) {
-        product.call(
+        calls.add(
+            product,
             values(head, run, key, valueChunks),
             weights,
             sums + 4L * run * MachineCache.GROUP,
@@ -240,6 +252,7 @@ final class MachineAttention {
             valueChunks,
             0xFFFF_FFFFL | (more ? 1L << 32 : 0));
       }
+      calls.run();
     }
 
     /** Scales earlier sums to the new maxima. */

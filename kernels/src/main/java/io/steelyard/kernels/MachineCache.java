@@ -136,10 +136,11 @@ final class MachineCache implements KeyValues {
   }
 
   /** Writes one position's key; the address is that of all heads' values. */
-  void storeKey(Function store, int position, long key) {
+  void storeKey(CallList calls, Function store, int position, long key) {
     long group = keys(0, position / GROUP);
     int inGroup = position % GROUP;
-    store.call(
+    calls.add(
+        store,
         key,
         group + (long) inGroup * elementBytes(),
         shape.dimension(),
@@ -149,8 +150,9 @@ final class MachineCache implements KeyValues {
   }
 
   /** Writes one position's value. */
-  void storeValue(Function store, int position, long value) {
-    store.call(
+  void storeValue(CallList calls, Function store, int position, long value) {
+    calls.add(
+        store,
         value,
         values(0, 0, position),
         shape.dimension(),

@@ -22,7 +22,8 @@ final class MachineKernels implements Kernels {
   private final MachineCode code;
   private final MachineMatmul matmul;
   private final MachineAttention attention;
-  private final RowCalls calls;
+  private final TeamCalls calls;
+  private final RowCalls rowCalls;
   private final Store store = new Store();
   private final Map<DataType, Codec> codecs = new EnumMap<>(DataType.class);
   private float[] decoded = new float[0];
@@ -55,11 +56,13 @@ final class MachineKernels implements Kernels {
 
     @Override
     public void run(int member, int members) {
+      CallList list = calls.of(member);
       int end = share(tokens, member + 1, members);
       for (int row = share(tokens, member, members); row < end; row++) {
-        cache.storeKey(storeKey, position + row, keys.address(row));
-        cache.storeValue(storeValue, position + row, values.address(row));
+        cache.storeKey(list, storeKey, position + row, keys.address(row));
+        cache.storeValue(list, storeValue, position + row, values.address(row));
       }
+      list.run();
     }
   }
 
@@ -69,9 +72,10 @@ final class MachineKernels implements Kernels {
     this.tier = tier;
     this.code = code;
     few = deterministic ? Integer.MAX_VALUE : MachineMatmul.FEW;
-    matmul = new MachineMatmul(team, code, few);
-    attention = new MachineAttention(team, code, few);
-    calls = new RowCalls(team);
+    calls = new TeamCalls(team, code);
+    matmul = new MachineMatmul(team, code, few, calls);
+    attention = new MachineAttention(team, code, few, calls);
+    rowCalls = new RowCalls(team, calls);
     for (DataType type : DataType.values()) {
       codecs.put(type, Codec.of(type));
     }
@@ -165,7 +169,7 @@ final class MachineKernels implements Kernels {
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
     Operands.rmsNorm(x, weight, y, tokens);
     int width = x.width();
-    calls
+    rowCalls
         .of(code.single(Single.RMS_NORM))
         .row(x)
         .constant(weight.address(0))
@@ -180,7 +184,7 @@ final class MachineKernels implements Kernels {
   public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
     Operands.rope(rope, angles, x, headDimension, tokens);
     boolean interleaved = rope.layout() == Rope.Layout.INTERLEAVED;
-    calls
+    rowCalls
         .of(code.single(interleaved ? Single.ROPE_INTERLEAVED : Single.ROPE_SPLIT))
         .row(x)
         .row(angles)
@@ -213,7 +217,7 @@ final class MachineKernels implements Kernels {
   @Override
   public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     Operands.elementwise(gate, up, out, tokens);
-    calls
+    rowCalls
         .of(code.single(activation == Activation.SILU ? Single.SILU_GATE : Single.GELU_GATE))
         .row(gate)
         .row(up)
@@ -225,13 +229,14 @@ final class MachineKernels implements Kernels {
   @Override
   public void add(Rows x, Rows delta, int tokens) {
     Operands.elementwise(x, delta, x, tokens);
-    calls.of(code.single(Single.ADD)).row(x).row(delta).constant(x.width()).run(tokens);
+    rowCalls.of(code.single(Single.ADD)).row(x).row(delta).constant(x.width()).run(tokens);
   }
 
   @Override
   public void close() {
     team.close();
     matmul.close();
+    calls.close();
     attention.close();
   }
 }

@@ -63,13 +63,13 @@ final class MachineMatmul implements AutoCloseable {
    *
    * @param few up to so many tokens the decoding path is taken
    */
-  MachineMatmul(ThreadTeam team, MachineCode code, int few) {
+  MachineMatmul(ThreadTeam team, MachineCode code, int few, TeamCalls calls) {
     this.team = team;
     this.few = few;
     this.code = code;
     scratch = new TeamScratch(team);
     fewMatmul = new FewMatmul(team, code, scratch);
-    tileMatmul = code.tiles().map(tileCode -> new TileMatmul(team, tileCode, scratch));
+    tileMatmul = code.tiles().map(tileCode -> new TileMatmul(team, tileCode, scratch, calls));
   }
 
   /** Whose tiles a product takes: all byte products take the same. */

@@ -29,6 +29,10 @@ final class RawMemory {
     MemorySegment.copy(values, 0, ALL, ValueLayout.JAVA_FLOAT_UNALIGNED, address, count);
   }
 
+  static void putLongs(long address, long[] values, int count) {
+    MemorySegment.copy(values, 0, ALL, ValueLayout.JAVA_LONG_UNALIGNED, address, count);
+  }
+
   /** Sets bytes to zero; a slice to fill would be an object for every call. */
   static void clear(long address, long bytes) {
     long whole = bytes & -Long.BYTES;

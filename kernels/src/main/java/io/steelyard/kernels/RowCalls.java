@@ -10,14 +10,16 @@ import io.steelyard.kernels.machine.Function;
  */
 final class RowCalls implements ThreadTeam.Task {
   private final ThreadTeam team;
+  private final TeamCalls calls;
   private Function function;
   private final long[] arguments = new long[6];
   private final long[] strides = new long[3];
   private int count;
   private int rows;
 
-  RowCalls(ThreadTeam team) {
+  RowCalls(ThreadTeam team, TeamCalls calls) {
     this.team = team;
+    this.calls = calls;
   }
 
   /** Begins with a function. Its arguments follow in order, those that move with the row first. */
@@ -61,9 +63,11 @@ final class RowCalls implements ThreadTeam.Task {
 
   @Override
   public void run(int member, int members) {
+    CallList list = calls.of(member);
     int end = share(rows, member + 1, members);
     for (int row = share(rows, member, members); row < end; row++) {
-      function.call(
+      list.add(
+          function,
           arguments[0] + row * strides[0],
           arguments[1] + row * strides[1],
           arguments[2] + row * strides[2],
@@ -71,5 +75,6 @@ final class RowCalls implements ThreadTeam.Task {
           arguments[4],
           arguments[5]);
     }
+    list.run();
   }
 }

@@ -53,13 +53,13 @@ final class TileAttention implements AutoCloseable {
 
   private final ThreadTeam.Task attend = this::attend;
 
-  TileAttention(ThreadTeam team, MachineCode code, TileCode tiles) {
+  TileAttention(ThreadTeam team, MachineCode code, TileCode tiles, TeamCalls calls) {
     this.team = team;
     this.code = code;
     this.tiles = tiles;
     items = new Item[team.threads()];
     for (int i = 0; i < items.length; i++) {
-      items[i] = new Item();
+      items[i] = new Item(calls.of(i));
     }
   }
 
@@ -108,6 +108,7 @@ final class TileAttention implements AutoCloseable {
 
   /** The work of one thread on one band of a head. */
   private final class Item {
+    private final CallList calls;
     private final Scratch scratch = new Scratch();
     private int chunks;
     private int valueBlocks;
@@ -123,6 +124,10 @@ final class TileAttention implements AutoCloseable {
     private long begin;
     private long add;
     private long widened;
+
+    Item(CallList calls) {
+      this.calls = calls;
+    }
 
     void prepare() {
       chunks = (cache.shape().dimension() + TileCode.CHUNK - 1) / TileCode.CHUNK;
@@ -185,12 +190,14 @@ final class TileAttention implements AutoCloseable {
       for (int row = 0; row < count; row++) {
         int block = row / TileCode.ROWS;
         int inBlock = row % TileCode.ROWS;
-        TileAttention.this.query.call(
+        calls.add(
+            TileAttention.this.query,
             address(head, first + row, queries),
             query + block * queryBytes + 64L * inBlock,
             dimension / TileCode.CHUNK,
             dimension % TileCode.CHUNK,
-            Float.floatToRawIntBits(scale) & 0xFFFF_FFFFL);
+            Float.floatToRawIntBits(scale) & 0xFFFF_FFFFL,
+            0);
         RawMemory.putFloat(state(block) + TileSoftmax.LARGEST + 4L * inBlock, TileSoftmax.LOWEST);
       }
       for (int row = 0; row < count; row += TileCode.ROWS) {
@@ -206,11 +213,19 @@ final class TileAttention implements AutoCloseable {
         int group = (key + at) / MachineCache.GROUP;
         long panel = cache.keys(head, group);
         if (cache.isBytes()) {
+          // The call that reads what was widened before.
+          calls.run();
           cache.widenKeys(code, head, group, widened);
           panel = widened;
         }
-        panels.call(
-            panel, keys + at / TileCode.TOKENS * blockBytes, blockBytes, cache.shape().dimension());
+        calls.add(
+            panels,
+            panel,
+            keys + at / TileCode.TOKENS * blockBytes,
+            blockBytes,
+            cache.shape().dimension(),
+            0,
+            0);
       }
     }
 
@@ -220,10 +235,11 @@ final class TileAttention implements AutoCloseable {
       for (int run = 0; run < cache.runs(); run++) {
         long panel = cache.values(head, run, key);
         if (cache.isBytes()) {
+          calls.run();
           cache.widenValues(code, head, run, key, count, widened);
           panel = widened;
         }
-        panels.call(panel, values + 2L * run * blockBytes, blockBytes, count);
+        calls.add(panels, panel, values + 2L * run * blockBytes, blockBytes, count, 0, 0);
       }
     }
 
@@ -231,14 +247,15 @@ final class TileAttention implements AutoCloseable {
     private void step(int firstRow, int inBlock, int block, int key, int seen) {
       int pairs = (seen + TileCode.CHUNK - 1) / TileCode.CHUNK;
       long rowSums = sums + block * sumBytes;
-      product.call(query + block * queryBytes, keys, scores, 2L * pairs, chunks, begin);
+      calls.add(product, query + block * queryBytes, keys, scores, 2L * pairs, chunks, begin);
       for (int row = 0; row < inBlock; row++) {
         RawMemory.putInt(
             state(block) + TileSoftmax.VISIBLE + 4L * row,
             position + (firstRow + row) / group + 1 - key);
       }
-      softmax.call(scores, weights, state(block), inBlock, pairs, rowSums);
-      product.call(weights, values, rowSums, valueBlocks, pairs, key > 0 ? add : begin);
+      calls.add(softmax, scores, weights, state(block), inBlock, pairs, rowSums);
+      calls.add(product, weights, values, rowSums, valueBlocks, pairs, key > 0 ? add : begin);
+      calls.run();
     }
 
     private void finish(int head, int first, int count) {
@@ -246,13 +263,16 @@ final class TileAttention implements AutoCloseable {
       for (int row = 0; row < count; row++) {
         int block = row / TileCode.ROWS;
         long inBlock = row % TileCode.ROWS;
-        attended.call(
+        calls.add(
+            attended,
             sums + block * sumBytes + 64 * inBlock,
             address(head, first + row, out),
             dimension / TileCode.TOKENS,
             dimension % TileCode.TOKENS,
-            state(block) + TileSoftmax.WEIGHT_SUMS + TileSoftmax.ROW * inBlock);
+            state(block) + TileSoftmax.WEIGHT_SUMS + TileSoftmax.ROW * inBlock,
+            0);
       }
+      calls.run();
     }
   }
 

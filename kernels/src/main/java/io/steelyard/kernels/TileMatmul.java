@@ -38,11 +38,12 @@ final class TileMatmul {
   private static final int LINE = 64;
 
   /** Bytes of a product's last argument. */
-  private static final int LONGS = 64;
+  private static final long LONGS = 64;
 
   private final ThreadTeam team;
   private final TileCode code;
   private final TeamScratch scratch;
+  private final TeamCalls calls;
 
   // The operands of the product in progress; fields, so that a call allocates nothing.
   private StackedMatrix weights;
@@ -67,10 +68,11 @@ final class TileMatmul {
   private final ThreadTeam.Task pack = this::pack;
   private final ThreadTeam.Task strips = this::strips;
 
-  TileMatmul(ThreadTeam team, TileCode code, TeamScratch scratch) {
+  TileMatmul(ThreadTeam team, TileCode code, TeamScratch scratch, TeamCalls calls) {
     this.team = team;
     this.code = code;
     this.scratch = scratch;
+    this.calls = calls;
   }
 
   /** Multiplies, unless some part is of a type that isn't multiplied in tiles; says if it did. */
@@ -140,13 +142,15 @@ final class TileMatmul {
 
   private void pack(int member, int members) {
     int slices = (chunks() + slice - 1) / slice;
+    CallList list = calls.of(member);
     int end = share(blocks() * slices, member + 1, members);
     for (int i = share(blocks() * slices, member, members); i < end; i++) {
       int chunk = i % slices * slice;
       int column = chunk * TileCode.CHUNK;
       int columns = Math.min(slice * TileCode.CHUNK, weights.columns() - column);
       int token = i / slices * TileCode.TOKENS;
-      packActivations.call(
+      list.add(
+          packActivations,
           x.address(token) + 4L * column,
           4L * x.stride(),
           activations(chunk, i / slices),
@@ -154,6 +158,7 @@ final class TileMatmul {
           columns / TileCode.CHUNK,
           columns % TileCode.CHUNK);
     }
+    list.run();
   }
 
   private int strips(Tensor part) {
@@ -165,7 +170,7 @@ final class TileMatmul {
     long block =
         scratch
             .own(member)
-            .atLeast(BLOCK_BYTES + LONGS + (long) groups * blocks() * TileCode.SUM_BYTES);
+            .atLeast(BLOCK_BYTES + groups * LONGS + (long) groups * blocks() * TileCode.SUM_BYTES);
     int all = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       all += strips(weights.parts().get(p));
@@ -180,7 +185,7 @@ final class TileMatmul {
       }
       Tensor part = weights.parts().get(p);
       if (code.splits(part.type()) == split) {
-        strip(part, left * strip, firstRow, block);
+        strip(part, left * strip, firstRow, block, calls.of(member));
       }
     }
   }
@@ -191,11 +196,11 @@ final class TileMatmul {
    * @param row the strip's first in its part
    * @param firstRow the part's first in the product
    */
-  private void strip(Tensor part, int row, int firstRow, long block) {
-    long longs = block + BLOCK_BYTES;
-    long sums = longs + LONGS;
+  private void strip(Tensor part, int row, int firstRow, long block, CallList list) {
     int rows = (int) Math.min(strip, part.rows() - row);
     int groups = (rows + TileCode.ROWS - 1) / TileCode.ROWS;
+    long firstLongs = block + BLOCK_BYTES;
+    long sums = firstLongs + groups * LONGS;
     int blocks = blocks();
     long groupSums = (long) blocks * TileCode.SUM_BYTES;
     Function packWeights = code.weights(part.type());
@@ -206,13 +211,15 @@ final class TileMatmul {
       int column = chunk * TileCode.CHUNK;
       int columns = (int) Math.min((long) inSlice * TileCode.CHUNK, part.columns() - column);
       for (int g = 0; g < groups; g++) {
-        packWeights.call(
+        list.add(
+            packWeights,
             weights(part, row + g * TileCode.ROWS, column),
             part.rowBytes(),
             block,
             Math.min(TileCode.ROWS, rows - g * TileCode.ROWS),
             columns / unit,
             single ? columns % unit : 0);
+        long longs = firstLongs + g * LONGS;
         RawMemory.putLong(longs, chunk > 0 ? 1 : 0);
         boolean lastGroup = g == groups - 1;
         RawMemory.putLong(
@@ -224,15 +231,18 @@ final class TileMatmul {
         RawMemory.putLong(longs + 16, part.rowBytes());
         RawMemory.putLong(longs + 24, (TileCode.ROWS + blocks - 1) / blocks);
         RawMemory.putLong(longs + 32, part.type().bytes(columns) / LINE + 1);
-        product.call(block, activations(chunk, 0), sums + g * groupSums, blocks, inSlice, longs);
+        list.add(
+            product, block, activations(chunk, 0), sums + g * groupSums, blocks, inSlice, longs);
       }
+      list.run();
     }
     for (int b = 0; b < blocks; b++) {
       int token = b * TileCode.TOKENS;
       for (int g = 0; g < groups; g++) {
         int left = rows - g * TileCode.ROWS;
         boolean lastGroup = g == groups - 1;
-        results.call(
+        list.add(
+            results,
             sums + g * groupSums + (long) b * TileCode.SUM_BYTES,
             result(token, firstRow + row + g * TileCode.ROWS),
             4L * y.stride(),
@@ -243,6 +253,7 @@ final class TileMatmul {
                 firstRow + row + (lastGroup ? 0 : (g + 1) * TileCode.ROWS)));
       }
     }
+    list.run();
   }
 
   private static long weights(Tensor part, int row, int column) {

@@ -171,6 +171,13 @@ public final class Assembler {
     one(0x58 + (register.number() & 7));
   }
 
+  /** Calls the function whose address a register holds. */
+  public void call(Gpr address) {
+    rexFor(false, 0, 0, address.number());
+    one(0xFF);
+    registers(2, address.number());
+  }
+
   public void ret() {
     one(0xC3);
   }

@@ -64,6 +64,7 @@ public class Avx2 extends MachineCode {
   @Override
   protected Function make(Single which) {
     return switch (which) {
+      case CALLS -> Calls.function();
       case FEW_ACTIVATIONS -> FewActivations.function();
       case TRANSPOSE -> Transpose.values();
       case ADD -> Elementwise.add();

@@ -53,6 +53,11 @@ public final class Function {
     return new Function(MemorySegment.ofAddress(ExecutableMemory.map(assembler.code())));
   }
 
+  /** Where it begins, for machine code that calls it. */
+  public long address() {
+    return address.address();
+  }
+
   public long call(long a, long b, long c, long d, long e, long f) {
     return NativeCalls.call(address, a, b, c, d, e, f);
   }

@@ -23,6 +23,8 @@ public abstract class MachineCode {
 
   /** Functions of which there is one each. */
   public enum Single {
+    /** Makes calls that are listed in memory. */
+    CALLS,
     /** Activations of one token as {@link #few} takes them. */
     FEW_ACTIVATIONS,
     /** 16 rows of a type without blocks as half of a panel. */

@@ -64,6 +64,7 @@ final class Encodings {
       add("mov %s, rdx".formatted(name(r)), a -> a.mov(r, Gpr.RDX));
       add("mov r9, %s".formatted(name(r)), a -> a.mov(Gpr.R9, r));
       add("add %s, 8".formatted(name(r)), a -> a.add(r, 8));
+      add("call %s".formatted(name(r)), a -> a.call(r));
       add("push %s".formatted(name(r)), a -> a.push(r));
       add("pop %s".formatted(name(r)), a -> a.pop(r));
       add("shl %s, 6".formatted(name(r)), a -> a.shl(r, 6));

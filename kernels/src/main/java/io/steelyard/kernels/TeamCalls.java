@@ -1,0 +1,29 @@
+package io.steelyard.kernels;
+
+import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.MachineCode.Single;
+
+/** A list of calls for each member of a team. */
+final class TeamCalls implements AutoCloseable {
+  private final CallList[] lists;
+
+  TeamCalls(ThreadTeam team, MachineCode code) {
+    Function calls = code.single(Single.CALLS);
+    lists = new CallList[team.threads()];
+    for (int i = 0; i < lists.length; i++) {
+      lists[i] = new CallList(calls);
+    }
+  }
+
+  CallList of(int member) {
+    return lists[member];
+  }
+
+  @Override
+  public void close() {
+    for (CallList list : lists) {
+      list.close();
+    }
+  }
+}
