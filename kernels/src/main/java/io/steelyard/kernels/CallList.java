@@ -10,12 +10,16 @@ import java.lang.foreign.Arena;
  */
 final class CallList implements AutoCloseable {
   private static final int MOST = 64;
-  private static final int LONGS = 7;
+
+  /** Longs of a call: its function's address and its arguments, then those of {@link #put}. */
+  private static final int CALL = 7;
+
+  private static final int RECORD = CALL + 7;
 
   private final Function calls;
   private final Arena arena = Arena.ofShared();
   private final long address;
-  private final long[] longs = new long[MOST * LONGS];
+  private final long[] longs = new long[MOST * RECORD];
   private int size;
 
   /**
@@ -40,14 +44,25 @@ final class CallList implements AutoCloseable {
     longs[size + 4] = d;
     longs[size + 5] = e;
     longs[size + 6] = f;
-    size += LONGS;
+    size += RECORD;
+  }
+
+  /** Adds a call whose last argument is the address of seven longs, for {@link #put} to set. */
+  void add(Function function, long a, long b, long c, long d, long e) {
+    add(function, a, b, c, d, e, 0);
+    longs[size - RECORD + CALL - 1] = address + (long) (size - RECORD + CALL) * Long.BYTES;
+  }
+
+  /** Sets one of the last call's longs. */
+  void put(int index, long value) {
+    longs[size - RECORD + CALL + index] = value;
   }
 
   /** Makes the calls and forgets them. */
   void run() {
     if (size > 0) {
       RawMemory.putLongs(address, longs, size);
-      calls.call(address, size / LONGS, 0, 0);
+      calls.call(address, size / RECORD, RECORD * Long.BYTES, 0);
       size = 0;
     }
   }

@@ -28,6 +28,7 @@ final class FewMatmul {
   private final ThreadTeam team;
   private final MachineCode code;
   private final TeamScratch scratch;
+  private final TeamCalls calls;
 
   // The operands of the product in progress; fields, so that a call allocates nothing.
   private StackedMatrix weights;
@@ -44,10 +45,11 @@ final class FewMatmul {
 
   private final ThreadTeam.Task shares = this::shares;
 
-  FewMatmul(ThreadTeam team, MachineCode code, TeamScratch scratch) {
+  FewMatmul(ThreadTeam team, MachineCode code, TeamScratch scratch, TeamCalls calls) {
     this.team = team;
     this.code = code;
     this.scratch = scratch;
+    this.calls = calls;
     taken = new AtomicIntegerArray(team.threads() * APART);
   }
 
@@ -86,13 +88,14 @@ final class FewMatmul {
     Function function = code.single(Single.FEW_ACTIVATIONS);
     for (int token = 0; token < tokens; token++) {
       long to = activations + token * activationStride;
-      RawMemory.clear(to + activationScales, activationStride - activationScales);
       function.call(x.address(token), to, blocks, to + activationScales, to + activationSums);
+      RawMemory.clear(to + activationScales + 4L * blocks, 4L * (room - blocks));
+      RawMemory.clear(to + activationSums + 8L * blocks, 8L * (room - blocks));
     }
   }
 
   private void shares(int member, int members) {
-    long longs = scratch.own(member).atLeast(7 * Long.BYTES);
+    CallList list = calls.of(member);
     for (int i = 0; i < members; i++) {
       int owner = (member + i) % members;
       int groups = 0;
@@ -102,7 +105,8 @@ final class FewMatmul {
       int piece = members == 1 ? groups : Math.max(LEAST_GROUPS, groups / PIECES);
       int begin = taken.getAndAdd(owner * APART, piece);
       while (begin < groups) {
-        piece(owner, members, begin, Math.min(groups, begin + piece), longs);
+        piece(owner, members, begin, Math.min(groups, begin + piece), list);
+        list.run();
         begin = taken.getAndAdd(owner * APART, piece);
       }
     }
@@ -121,7 +125,7 @@ final class FewMatmul {
   }
 
   /** Some groups of a share of all parts. */
-  private void piece(int owner, int members, int begin, int end, long longs) {
+  private void piece(int owner, int members, int begin, int end, CallList list) {
     int first = 0;
     int before = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
@@ -132,7 +136,7 @@ final class FewMatmul {
       if (from < to) {
         int row = firstRow(part, owner, members);
         int rows = firstRow(part, owner + 1, members) - row;
-        groups(part, row, rows / code.fewRows(), from, to, first, longs);
+        groups(part, row, rows / code.fewRows(), from, to, first, list);
       }
       before += count;
       first += (int) part.rows();
@@ -146,40 +150,39 @@ final class FewMatmul {
    * @param whole groups that have all their rows, which are as many rows apart
    * @param first the part's first row in the product
    */
-  private void groups(Tensor part, int row, int whole, int from, int to, int first, long longs) {
+  private void groups(Tensor part, int row, int whole, int from, int to, int first, CallList list) {
     // Weights that several calls need are taken a few rows at a time.
     int step = tokens <= code.fewTokens() ? to : BLOCK_GROUPS;
     for (int group = from; group < Math.min(to, whole); group += step) {
       int count = Math.min(step, Math.min(to, whole) - group);
-      multiply(part, row + group, count, whole, first, longs);
+      multiply(part, row + group, count, whole, first, list);
     }
     for (int group = Math.max(from, whole); group < to; group++) {
       // All rows of such a group are the same.
-      multiply(part, row + whole * code.fewRows() + group - whole, 1, 0, first, longs);
+      multiply(part, row + whole * code.fewRows() + group - whole, 1, 0, first, list);
     }
   }
 
-  private void multiply(Tensor part, int row, int groups, int distance, int first, long longs) {
+  private void multiply(Tensor part, int row, int groups, int distance, int first, CallList list) {
     DataType type = part.type();
     boolean blocks = type.blockSize() > 1;
-    RawMemory.putLong(longs, part.columns() / type.blockSize());
-    RawMemory.putLong(longs + 8, groups);
-    RawMemory.putLong(longs + 16, 4L * y.stride());
-    RawMemory.putLong(longs + 24, 4L * distance);
-    RawMemory.putLong(longs + 32, activationScales);
-    RawMemory.putLong(longs + 40, part.rowBytes());
-    RawMemory.putLong(longs + 48, activationSums);
     long address = part.data().address() + row * part.rowBytes();
     for (int token = 0; token < tokens; token += code.fewTokens()) {
       long stride = blocks ? activationStride : 4L * x.stride();
-      code.few(type, Math.min(code.fewTokens(), tokens - token))
-          .call(
-              address,
-              distance * part.rowBytes(),
-              blocks ? activations + token * stride : x.address(token),
-              stride,
-              y.address(token) + 4L * (first + row),
-              longs);
+      list.add(
+          code.few(type, Math.min(code.fewTokens(), tokens - token)),
+          address,
+          distance * part.rowBytes(),
+          blocks ? activations + token * stride : x.address(token),
+          stride,
+          y.address(token) + 4L * (first + row));
+      list.put(0, part.columns() / type.blockSize());
+      list.put(1, groups);
+      list.put(2, 4L * y.stride());
+      list.put(3, 4L * distance);
+      list.put(4, activationScales);
+      list.put(5, part.rowBytes());
+      list.put(6, activationSums);
     }
   }
 }

@@ -68,7 +68,7 @@ final class MachineMatmul implements AutoCloseable {
     this.few = few;
     this.code = code;
     scratch = new TeamScratch(team);
-    fewMatmul = new FewMatmul(team, code, scratch);
+    fewMatmul = new FewMatmul(team, code, scratch, calls);
     tileMatmul = code.tiles().map(tileCode -> new TileMatmul(team, tileCode, scratch, calls));
   }
 

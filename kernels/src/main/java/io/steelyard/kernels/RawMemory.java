@@ -7,6 +7,8 @@ import java.lang.foreign.ValueLayout;
 final class RawMemory {
   private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
+  private static final byte[] ZEROS = new byte[4096];
+
   private RawMemory() {}
 
   static void putLong(long address, long value) {
@@ -33,14 +35,15 @@ final class RawMemory {
     MemorySegment.copy(values, 0, ALL, ValueLayout.JAVA_LONG_UNALIGNED, address, count);
   }
 
+  static void putInts(long address, int[] values, int count) {
+    MemorySegment.copy(values, 0, ALL, ValueLayout.JAVA_INT_UNALIGNED, address, count);
+  }
+
   /** Sets bytes to zero; a slice to fill would be an object for every call. */
   static void clear(long address, long bytes) {
-    long whole = bytes & -Long.BYTES;
-    for (long at = 0; at < whole; at += Long.BYTES) {
-      putLong(address + at, 0);
-    }
-    for (long at = whole; at < bytes; at++) {
-      ALL.set(ValueLayout.JAVA_BYTE, address + at, (byte) 0);
+    for (long at = 0; at < bytes; at += ZEROS.length) {
+      int count = (int) Math.min(ZEROS.length, bytes - at);
+      MemorySegment.copy(ZEROS, 0, ALL, ValueLayout.JAVA_BYTE, address + at, count);
     }
   }
 

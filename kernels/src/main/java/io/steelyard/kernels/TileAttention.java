@@ -5,6 +5,7 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.TileCode;
 import io.steelyard.kernels.machine.TileCode.TilePart;
+import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -27,6 +28,12 @@ final class TileAttention implements AutoCloseable {
   private static final int LONGS = 64;
 
   private static final double LOG2_E = 1 / Math.log(2);
+
+  private static final float[] LOWEST = new float[TileCode.ROWS];
+
+  static {
+    Arrays.fill(LOWEST, TileSoftmax.LOWEST);
+  }
 
   private final ThreadTeam team;
   private final MachineCode code;
@@ -109,6 +116,7 @@ final class TileAttention implements AutoCloseable {
   /** The work of one thread on one band of a head. */
   private final class Item {
     private final CallList calls;
+    private final int[] visible = new int[TileCode.ROWS];
     private final Scratch scratch = new Scratch();
     private int chunks;
     private int valueBlocks;
@@ -198,11 +206,11 @@ final class TileAttention implements AutoCloseable {
             dimension % TileCode.CHUNK,
             Float.floatToRawIntBits(scale) & 0xFFFF_FFFFL,
             0);
-        RawMemory.putFloat(state(block) + TileSoftmax.LARGEST + 4L * inBlock, TileSoftmax.LOWEST);
       }
       for (int row = 0; row < count; row += TileCode.ROWS) {
         long state = state(row / TileCode.ROWS);
         RawMemory.putLong(state, valueBlocks);
+        RawMemory.putFloats(state + TileSoftmax.LARGEST, LOWEST, TileCode.ROWS);
         RawMemory.clear(state + TileSoftmax.WEIGHT_SUMS, (long) TileSoftmax.ROW * TileCode.ROWS);
       }
     }
@@ -249,10 +257,9 @@ final class TileAttention implements AutoCloseable {
       long rowSums = sums + block * sumBytes;
       calls.add(product, query + block * queryBytes, keys, scores, 2L * pairs, chunks, begin);
       for (int row = 0; row < inBlock; row++) {
-        RawMemory.putInt(
-            state(block) + TileSoftmax.VISIBLE + 4L * row,
-            position + (firstRow + row) / group + 1 - key);
+        visible[row] = position + (firstRow + row) / group + 1 - key;
       }
+      RawMemory.putInts(state(block) + TileSoftmax.VISIBLE, visible, inBlock);
       calls.add(softmax, scores, weights, state(block), inBlock, pairs, rowSums);
       calls.add(product, weights, values, rowSums, valueBlocks, pairs, key > 0 ? add : begin);
       calls.run();

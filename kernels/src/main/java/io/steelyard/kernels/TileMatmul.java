@@ -37,9 +37,6 @@ final class TileMatmul {
 
   private static final int LINE = 64;
 
-  /** Bytes of a product's last argument. */
-  private static final long LONGS = 64;
-
   private final ThreadTeam team;
   private final TileCode code;
   private final TeamScratch scratch;
@@ -168,9 +165,7 @@ final class TileMatmul {
   private void strips(int member, int members) {
     int groups = strip / TileCode.ROWS;
     long block =
-        scratch
-            .own(member)
-            .atLeast(BLOCK_BYTES + groups * LONGS + (long) groups * blocks() * TileCode.SUM_BYTES);
+        scratch.own(member).atLeast(BLOCK_BYTES + (long) groups * blocks() * TileCode.SUM_BYTES);
     int all = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       all += strips(weights.parts().get(p));
@@ -199,8 +194,7 @@ final class TileMatmul {
   private void strip(Tensor part, int row, int firstRow, long block, CallList list) {
     int rows = (int) Math.min(strip, part.rows() - row);
     int groups = (rows + TileCode.ROWS - 1) / TileCode.ROWS;
-    long firstLongs = block + BLOCK_BYTES;
-    long sums = firstLongs + groups * LONGS;
+    long sums = block + BLOCK_BYTES;
     int blocks = blocks();
     long groupSums = (long) blocks * TileCode.SUM_BYTES;
     Function packWeights = code.weights(part.type());
@@ -219,20 +213,18 @@ final class TileMatmul {
             Math.min(TileCode.ROWS, rows - g * TileCode.ROWS),
             columns / unit,
             single ? columns % unit : 0);
-        long longs = firstLongs + g * LONGS;
-        RawMemory.putLong(longs, chunk > 0 ? 1 : 0);
         boolean lastGroup = g == groups - 1;
-        RawMemory.putLong(
-            longs + 8,
+        long next =
             weights(
                 part,
                 row + (lastGroup ? 0 : (g + 1) * TileCode.ROWS),
-                lastGroup ? column + columns : column));
-        RawMemory.putLong(longs + 16, part.rowBytes());
-        RawMemory.putLong(longs + 24, (TileCode.ROWS + blocks - 1) / blocks);
-        RawMemory.putLong(longs + 32, part.type().bytes(columns) / LINE + 1);
-        list.add(
-            product, block, activations(chunk, 0), sums + g * groupSums, blocks, inSlice, longs);
+                lastGroup ? column + columns : column);
+        list.add(product, block, activations(chunk, 0), sums + g * groupSums, blocks, inSlice);
+        list.put(0, chunk > 0 ? 1 : 0);
+        list.put(1, next);
+        list.put(2, part.rowBytes());
+        list.put(3, (TileCode.ROWS + blocks - 1) / blocks);
+        list.put(4, part.type().bytes(columns) / LINE + 1);
       }
       list.run();
     }

@@ -1,5 +1,6 @@
 package io.steelyard.kernels.avx2;
 
+import static io.steelyard.kernels.assembler.Gpr.R12;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
@@ -9,7 +10,6 @@ import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
-import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -19,8 +19,9 @@ import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.machine.Function;
 
 /**
- * Makes calls that are listed in memory. Arguments: the list, of each call seven longs, its
- * function's address and its arguments; how many there are, at least 1.
+ * Makes calls that are listed in memory. Arguments: the list, where each call begins with seven
+ * longs, its function's address and its arguments; how many there are, at least 1; bytes from one
+ * to the next.
  */
 final class Calls {
   private static final Gpr[] ARGUMENTS = {RDI, RSI, RDX, RCX, R8, R9};
@@ -34,20 +35,20 @@ final class Calls {
   private static void write(Assembler a) {
     a.push(RBX);
     a.push(RBP);
-    // Callees find the stack aligned.
-    a.sub(RSP, Long.BYTES);
+    a.push(R12);
     a.mov(RBX, RDI);
     a.mov(RBP, RSI);
+    a.mov(R12, RDX);
     Label call = a.loop();
     for (int i = 0; i < ARGUMENTS.length; i++) {
       a.mov(ARGUMENTS[i], at(RBX, Long.BYTES * (i + 1)));
     }
     a.mov(RAX, at(RBX));
     a.call(RAX);
-    a.add(RBX, Long.BYTES * (ARGUMENTS.length + 1));
+    a.add(RBX, R12);
     a.sub(RBP, 1);
     a.jump(Condition.NOT_EQUAL, call);
-    a.add(RSP, Long.BYTES);
+    a.pop(R12);
     a.pop(RBP);
     a.pop(RBX);
   }
