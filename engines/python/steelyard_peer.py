@@ -35,7 +35,8 @@ def worker_command() -> list[str]:
     if cache.exists():
         command.append(f"-XX:AOTCache={cache}")
     main = "io.steelyard.lab.worker.WorkerMain"
-    return command + ["-cp", f"{LIBRARIES}/*", main, "steelyard", "/dev/fd/3"]
+    provider = "io.steelyard.engines.steelyard.SteelyardProvider"
+    return command + ["-cp", f"{LIBRARIES}/*", main, provider, "/dev/fd/3"]
 
 
 class SteelyardPeer:

@@ -32,6 +32,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
@@ -39,6 +41,12 @@ import java.util.stream.Stream;
 public final class SteelyardEngine implements Engine {
   private final Map<String, String> environment;
   private final UnaryOperator<Kernels> arithmetic;
+
+  /** Computed while the rest of the engine starts. */
+  private final FutureTask<String> checksum =
+      new FutureTask<>(
+          () -> CodeChecksum.of("", Kernels.class, Model.class, SteelyardEngine.class));
+
   private Optional<LoadedModel> loaded = Optional.empty();
 
   /**
@@ -54,6 +62,7 @@ public final class SteelyardEngine implements Engine {
   SteelyardEngine(Map<String, String> environment, UnaryOperator<Kernels> arithmetic) {
     this.environment = Map.copyOf(environment);
     this.arithmetic = arithmetic;
+    Thread.ofPlatform().daemon().name("steelyard-checksum").start(checksum);
   }
 
   @Override
@@ -71,7 +80,20 @@ public final class SteelyardEngine implements Engine {
         Stream.of(DataType.values()).map(DataType::name).toList(),
         List.of("forward", "layers"),
         false,
-        CodeChecksum.of("", Kernels.class, Model.class, SteelyardEngine.class));
+        checksum());
+  }
+
+  private String checksum() throws EngineException {
+    try {
+      return checksum.get();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new EngineException(Kind.FAILED, "interrupted while Steelyard identified itself", e);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof EngineException known
+          ? known
+          : new EngineException(Kind.FAILED, "Steelyard can't identify itself: " + e.getCause(), e);
+    }
   }
 
   @Override

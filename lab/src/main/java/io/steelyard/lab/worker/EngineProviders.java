@@ -13,7 +13,16 @@ import java.util.function.Predicate;
 final class EngineProviders {
   private EngineProviders() {}
 
+  /**
+   * A provider.
+   *
+   * @param name the engine's, or the provider's class: looking for a name opens every archive of
+   *     the class path, which takes tens of milliseconds
+   */
   static EngineProvider find(String name) throws EngineException {
+    if (name.contains(".")) {
+      return ofClass(name);
+    }
     List<EngineProvider> found = new ArrayList<>();
     Optional<String> broken =
         visit(
@@ -33,6 +42,15 @@ final class EngineProviders {
             + name
             + "' on the class path"
             + broken.map(reason -> "; one provider can't be loaded: " + reason).orElse(""));
+  }
+
+  private static EngineProvider ofClass(String name) throws EngineException {
+    try {
+      return Class.forName(name).asSubclass(EngineProvider.class).getConstructor().newInstance();
+    } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
+      throw new EngineException(
+          Kind.MISSING, "there is no engine's provider '" + name + "' on the class path: " + e, e);
+    }
   }
 
   static List<EngineProvider> all() {

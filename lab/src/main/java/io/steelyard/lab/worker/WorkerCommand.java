@@ -78,7 +78,7 @@ public record WorkerCommand(
     command.add("-cp");
     command.add(System.getProperty("java.class.path"));
     command.add(WorkerMain.class.getName());
-    command.add(provider.name());
+    command.add(provider.getClass().getName());
     command.add("/dev/fd/3");
     return new WorkerCommand(provider.name(), command, Map.of(), "");
   }

@@ -37,7 +37,9 @@ public final class WorkerMain {
 
   public static void main(String[] arguments) throws IOException, InterruptedException {
     if (arguments.length < 1 || arguments.length > 2) {
-      System.err.println("usage: WorkerMain ENGINE [FILE]   (answers go to FILE, else to stdout)");
+      System.err.println(
+          "usage: WorkerMain ENGINE [FILE]   (a name or a provider's class; answers go to FILE, else"
+              + " to stdout)");
       System.exit(2);
     }
     String engine = arguments[0];
