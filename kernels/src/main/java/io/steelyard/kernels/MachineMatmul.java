@@ -160,7 +160,7 @@ final class MachineMatmul implements AutoCloseable {
     for (int token = 0; token < count; token++) {
       function.call(
           x.address(first + token),
-          address + (long) product.tokenBytes() * token,
+          address + (long) Product.TOKEN_BYTES * token,
           whole,
           rest,
           address + Product.tileScale(token));
@@ -231,7 +231,7 @@ final class MachineMatmul implements AutoCloseable {
       panelBytes = (long) slice * product.panelChunk();
       width = (int) Math.max(1, Math.min(4, PANEL_BYTES / panelBytes));
       int sliceValues = slice * product.chunkValues();
-      valueStride = product.isBytes() ? sliceValues : (long) slice * product.tokenBytes();
+      valueStride = product.isBytes() ? sliceValues : (long) slice * Product.TOKEN_BYTES;
       // One for 16 values at most.
       scaleStride = (sliceValues / 16 + 7) / 8 * 32L;
       // Turning constants eight chunks at a time may write past the last panel.

@@ -87,7 +87,7 @@ final class NarrowProduct {
       Snippets.clear(a, ymm(i));
     }
     a.lea(R10, at(RDI, 16 * rowBytes() * half));
-    a.lea(R11, at(RSI, product.tokenBytes() * first));
+    a.lea(R11, at(RSI, Product.TOKEN_BYTES * first));
     a.mov(RAX, R8);
     Label chunk = a.loop();
     if (product.isBytes()) {
@@ -111,7 +111,7 @@ final class NarrowProduct {
   }
 
   private Mem activation(int token, int step) {
-    return at(R11, product.tokenBytes() * token + 4 * step);
+    return at(R11, Product.TOKEN_BYTES * token + 4 * step);
   }
 
   private void floats(int count) {
@@ -180,7 +180,7 @@ final class NarrowProduct {
 
   /** A constant of a chunk of the tile, where R11 is at the first of some tokens. */
   private Mem ofTile(int place, int first) {
-    return at(R11, place - product.tokenBytes() * first);
+    return at(R11, place - Product.TOKEN_BYTES * first);
   }
 
   private void store(int count, int half) {

@@ -33,6 +33,9 @@ public enum Product {
   /** Steps of a chunk. */
   public static final int STEPS = 8;
 
+  /** Bytes of a token's values in a tile's chunk. */
+  public static final int TOKEN_BYTES = 4 * STEPS;
+
   /** Places of a chunk's constants in a panel, and how far behind those of a second half are. */
   public static final int SUMS = 1024;
 
@@ -60,12 +63,7 @@ public enum Product {
 
   /** Bytes of a tile's chunk. */
   public int tileChunk() {
-    return isBytes() ? 256 : tokenBytes() * tokens;
-  }
-
-  /** Bytes of a token's values in a tile's chunk. */
-  public int tokenBytes() {
-    return 32;
+    return isBytes() ? 256 : TOKEN_BYTES * tokens;
   }
 
   /** Values that a chunk covers along k. */

@@ -21,7 +21,7 @@ class EngineRegistryTest {
             "-XX:+UseSerialGC",
             "-Xmx64m",
             WorkerMain.class.getName(),
-            "test");
+            TestEngine.Provider.class.getName());
     assertThat(command.command().indexOf("-Xmx64m"))
         .isGreaterThan(command.command().indexOf(WorkerCommand.HEAP));
   }
