@@ -59,7 +59,7 @@ final class FewBytes implements FewTokens.Body {
     a.sub(RBP, 2);
     a.jump(Condition.LESS, rest);
     Label step = a.loop();
-    of.prefetch(64);
+    of.prefetch(2 * BLOCK_BYTES);
     for (int row = 0; row < ROWS; row++) {
       a.op(VMOVDQU32, zmm(16 + row).as(32), of.row(row, 2));
       a.op(VINSERTI64X4, zmm(16 + row), zmm(16 + row), of.row(row, BLOCK_BYTES + 2), 1);

@@ -114,7 +114,7 @@ final class FewNibbles implements FewTokens.Body {
     a.sub(RBP, 4);
     a.jump(Condition.LESS, rest);
     Label step = a.loop();
-    of.prefetch(64);
+    of.prefetch(4 * blockBytes);
     step(false);
     of.advance(4 * blockBytes, 4);
     a.sub(RBP, 4);

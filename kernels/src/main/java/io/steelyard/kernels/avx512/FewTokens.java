@@ -251,7 +251,7 @@ final class FewTokens {
     return row == 0 ? a : a.merge(QUARTERS[row - 1]);
   }
 
-  /** Asks for what a step behind this one reads of every row. */
+  /** Asks for every line of what a step behind this one reads of every row. */
   void prefetch(int bytes) {
     for (int row = 0; row < ROWS; row++) {
       for (int at = 0; at < bytes; at += LINE) {
