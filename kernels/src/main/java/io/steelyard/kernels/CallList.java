@@ -63,8 +63,13 @@ final class CallList implements AutoCloseable {
     if (size > 0) {
       RawMemory.putLongs(address, longs, size);
       calls.call(address, size / RECORD, RECORD * Long.BYTES, 0);
-      size = 0;
+      clear();
     }
+  }
+
+  /** Forgets calls that have not been made. */
+  void clear() {
+    size = 0;
   }
 
   @Override

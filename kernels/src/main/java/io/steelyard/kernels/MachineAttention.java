@@ -28,6 +28,7 @@ final class MachineAttention {
   private final int few;
   private final Scratch shared = new Scratch();
   private final Item[] items;
+  private final TeamCalls calls;
   private final Optional<TileAttention> tileAttention;
 
   // The operands of the call in progress.
@@ -47,11 +48,12 @@ final class MachineAttention {
 
   MachineAttention(ThreadTeam team, MachineCode code, int few, TeamCalls calls) {
     this.team = team;
+    this.calls = calls;
     this.few = few;
     this.code = code;
     items = new Item[team.threads()];
     for (int i = 0; i < items.length; i++) {
-      items[i] = new Item(calls.of(i));
+      items[i] = new Item();
     }
     tileAttention = code.tiles().map(tileCode -> new TileAttention(team, code, tileCode, calls));
   }
@@ -122,7 +124,7 @@ final class MachineAttention {
   private void attend(int member, int members) {
     int heads = cache.shape().heads();
     Item item = items[member];
-    item.prepare();
+    item.prepare(calls.of(member));
     // Later tiles see more keys, so they are dealt like cards.
     for (int i = member; i < tiles * heads * parts; i += members) {
       int part = i / (tiles * heads);
@@ -138,7 +140,7 @@ final class MachineAttention {
 
   /** The work of one thread on one tile. */
   private final class Item {
-    private final CallList calls;
+    private CallList calls;
     private final Scratch scratch = new Scratch();
     private long query;
     private long scores;
@@ -146,11 +148,8 @@ final class MachineAttention {
     private long result;
     private long widened;
 
-    Item(CallList calls) {
-      this.calls = calls;
-    }
-
-    void prepare() {
+    void prepare(CallList list) {
+      calls = list;
       long queryBytes = (long) cache.keyValues() / MachineCache.CHUNK * Product.F32.tileChunk();
       long scoreBytes = 4L * ROWS * KEYS;
       long weightBytes = (long) KEYS / MachineCache.CHUNK * Product.F32.tileChunk();

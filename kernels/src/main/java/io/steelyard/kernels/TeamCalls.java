@@ -16,7 +16,9 @@ final class TeamCalls implements AutoCloseable {
     }
   }
 
+  /** A member's, without what a task that failed may have left in it. */
   CallList of(int member) {
+    lists[member].clear();
     return lists[member];
   }
 

@@ -39,6 +39,7 @@ final class TileAttention implements AutoCloseable {
   private final MachineCode code;
   private final TileCode tiles;
   private final Item[] items;
+  private final TeamCalls calls;
 
   // The operands of the call in progress.
   private MachineCache cache;
@@ -62,11 +63,12 @@ final class TileAttention implements AutoCloseable {
 
   TileAttention(ThreadTeam team, MachineCode code, TileCode tiles, TeamCalls calls) {
     this.team = team;
+    this.calls = calls;
     this.code = code;
     this.tiles = tiles;
     items = new Item[team.threads()];
     for (int i = 0; i < items.length; i++) {
-      items[i] = new Item(calls.of(i));
+      items[i] = new Item();
     }
   }
 
@@ -100,7 +102,7 @@ final class TileAttention implements AutoCloseable {
   private void attend(int member, int members) {
     int heads = cache.shape().heads();
     Item item = items[member];
-    item.prepare();
+    item.prepare(calls.of(member));
     // Later bands see more keys, so they come first.
     for (int i = next.getAndIncrement(); i < bands * heads; i = next.getAndIncrement()) {
       item.attend(i % heads, bands - 1 - i / heads);
@@ -115,7 +117,7 @@ final class TileAttention implements AutoCloseable {
 
   /** The work of one thread on one band of a head. */
   private final class Item {
-    private final CallList calls;
+    private CallList calls;
     private final int[] visible = new int[TileCode.ROWS];
     private final Scratch scratch = new Scratch();
     private int chunks;
@@ -133,11 +135,8 @@ final class TileAttention implements AutoCloseable {
     private long add;
     private long widened;
 
-    Item(CallList calls) {
-      this.calls = calls;
-    }
-
-    void prepare() {
+    void prepare(CallList list) {
+      calls = list;
       chunks = (cache.shape().dimension() + TileCode.CHUNK - 1) / TileCode.CHUNK;
       valueBlocks = 2 * cache.runs();
       queryBytes = (long) chunks * TileCode.weightBytes(true);

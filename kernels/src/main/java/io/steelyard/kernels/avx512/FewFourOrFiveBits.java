@@ -5,7 +5,6 @@ import static io.steelyard.kernels.assembler.Mask.K1;
 import static io.steelyard.kernels.assembler.Mask.K2;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTI32X4;
-import static io.steelyard.kernels.assembler.Op.VBROADCASTI64X4;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
@@ -25,12 +24,12 @@ import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPTERNLOGD;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.ROWS;
-import static io.steelyard.kernels.avx512.FewTokens.SCRATCH;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Mask;
 import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 
 /** {@link FewTokens} of Q4_K and Q5_K. */
@@ -105,9 +104,8 @@ final class FewFourOrFiveBits extends FewLargeBlocks {
         Vec weights = zmm(16 + row);
         nibbles(weights, of.row(row, (five ? 48 : 16) + 64 * (p / 2)), p);
         if (five) {
-          a.op(VBROADCASTI64X4, SCRATCH, of.row(row, 16));
-          a.op(p < 2 ? VPSLLVW : VPSRLVW, SCRATCH, SCRATCH, pairs[p].shifts());
-          a.op(VPTERNLOGD, weights, SCRATCH, of.held(fifth, zmm(28)), OR_OF_AND);
+          Op shift = p < 2 ? VPSLLVW : VPSRLVW;
+          upperBits(weights, of.row(row, 16), shift, pairs[p].shifts(), fifth);
         }
       }
       multiply(pairs[p].runs(), pairs[p].lanes());

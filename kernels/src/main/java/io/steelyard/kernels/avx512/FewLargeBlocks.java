@@ -1,6 +1,7 @@
 package io.steelyard.kernels.avx512;
 
 import static io.steelyard.kernels.assembler.Gpr.RBP;
+import static io.steelyard.kernels.assembler.Op.VBROADCASTI64X4;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VINSERTI64X4;
@@ -9,6 +10,7 @@ import static io.steelyard.kernels.assembler.Op.VPANDD;
 import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
+import static io.steelyard.kernels.assembler.Op.VPTERNLOGD;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.PRODUCT;
 import static io.steelyard.kernels.avx512.FewTokens.ROWS;
@@ -19,6 +21,7 @@ import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.avx2.Snippets;
 
@@ -74,6 +77,20 @@ abstract class FewLargeBlocks implements FewTokens.Body {
       a.op(VPSRLW_IMM, to, to, 4);
     }
     a.op(VPANDD, to, to, of.held(bits, SCRATCH));
+  }
+
+  /**
+   * Puts bits above nibbles.
+   *
+   * @param from 32 bytes that hold such bits of both halves' weights
+   * @param shift how their 2-byte words are moved
+   * @param by how far, in either half
+   * @param selected the bits that are meant
+   */
+  final void upperBits(Vec weights, Mem from, Op shift, Mem by, Mem selected) {
+    a.op(VBROADCASTI64X4, SCRATCH, from);
+    a.op(shift, SCRATCH, SCRATCH, by);
+    a.op(VPTERNLOGD, weights, SCRATCH, of.held(selected, zmm(28)), OR_OF_AND);
   }
 
   /**

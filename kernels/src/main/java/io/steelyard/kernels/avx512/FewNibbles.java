@@ -1,9 +1,9 @@
 package io.steelyard.kernels.avx512;
 
 import static io.steelyard.kernels.assembler.Gpr.R14;
+import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
-import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Mask.K2;
 import static io.steelyard.kernels.assembler.Mask.K3;
 import static io.steelyard.kernels.assembler.Mask.K7;
@@ -49,7 +49,6 @@ final class FewNibbles implements FewTokens.Body {
   private static final Vec SCALES = zmm(26);
   private static final Vec MINIMA = zmm(27);
   private static final Vec LOADED = zmm(28);
-  private static final float EXCESS = -8;
 
   private final Assembler a;
   private final FewTokens of;
@@ -78,6 +77,9 @@ final class FewNibbles implements FewTokens.Body {
   private final Mem seconds;
   private final Mem bits;
 
+  /** What the sums of offsets are multiplied with. */
+  private final Mem excess;
+
   FewNibbles(Assembler a, FewTokens of, DataType type) {
     this.a = a;
     this.of = of;
@@ -96,6 +98,21 @@ final class FewNibbles implements FewTokens.Body {
     firsts = of.lanes(i -> i % 4 * 2);
     seconds = of.lanes(i -> i % 4 * 2 + 1);
     bits = of.bytesOf(0x0F);
+    excess = of.floatsOf(minimum ? 1 : -8);
+    // Of one to three blocks at a row's end, nothing beyond them is touched: K3 selects their
+    // 2-byte
+    // words, K2 and K7 those of either load.
+    a.mov(RAX, at(R9));
+    a.and(RAX, 3);
+    a.lea(RBP, at(RAX, RAX, 8));
+    if (minimum) {
+      a.add(RBP, RAX);
+    }
+    Snippets.first(a, K3, RBP, R14);
+    a.sub(RBP, begin / 2);
+    Snippets.first(a, K2, RBP, R14);
+    a.sub(RBP, (other - begin) / 2);
+    Snippets.first(a, K7, RBP, R14);
   }
 
   /** The numbers of four blocks' 2-byte words that begin at a byte of theirs. */
@@ -122,16 +139,6 @@ final class FewNibbles implements FewTokens.Body {
     a.place(rest);
     a.add(RBP, 4);
     a.jump(Condition.EQUAL, end);
-    // Of one to three blocks, nothing beyond them is touched: the masks are of 2-byte words.
-    a.lea(RAX, at(RBP, RBP, 8));
-    if (minimum) {
-      a.add(RAX, RBP);
-    }
-    Snippets.first(a, K3, RAX, R14);
-    a.sub(RAX, begin / 2);
-    Snippets.first(a, K2, RAX, R14);
-    a.sub(RAX, (other - begin) / 2);
-    Snippets.first(a, K7, RAX, R14);
     step(true);
     a.place(end);
   }
@@ -139,7 +146,7 @@ final class FewNibbles implements FewTokens.Body {
   /**
    * Multiplies four blocks of each row.
    *
-   * @param some whether there are fewer: K3 selects their bytes, K2 and K7 what the two loads read
+   * @param some whether there are fewer, which masks select
    */
   private void step(boolean some) {
     scales(some);
@@ -209,11 +216,7 @@ final class FewNibbles implements FewTokens.Body {
 
   @Override
   public void complete(Vec sums, int token) {
-    if (minimum) {
-      a.op(VADDPS, sums, sums, of.offsets(token));
-    } else {
-      Snippets.constant(a, SCRATCH, EXCESS, RBX);
-      a.op(VFMADD231PS, sums, SCRATCH, of.offsets(token));
-    }
+    a.op(VMOVUPS, SCRATCH, of.offsets(token));
+    a.op(VFMADD231PS, sums, SCRATCH, excess);
   }
 }

@@ -1,6 +1,5 @@
 package io.steelyard.kernels.avx512;
 
-import static io.steelyard.kernels.assembler.Op.VBROADCASTI64X4;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
@@ -12,7 +11,6 @@ import static io.steelyard.kernels.assembler.Op.VPERMW;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPSLLVW;
 import static io.steelyard.kernels.assembler.Op.VPSRLVW;
-import static io.steelyard.kernels.assembler.Op.VPTERNLOGD;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.ROWS;
 import static io.steelyard.kernels.avx512.FewTokens.SCRATCH;
@@ -20,6 +18,7 @@ import static io.steelyard.kernels.avx512.FewTokens.SCRATCH;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 
 /** {@link FewTokens} of Q6_K, which has a scale for 16 weights. */
@@ -30,7 +29,7 @@ final class FewSixBits extends FewLargeBlocks {
   private static final int SCALES_AT = 192;
   private static final int FACTOR_AT = 206;
 
-  private final Mem upperBits;
+  private final Mem fifthAndSixth;
   private final Mem[] shifts;
   private final Mem[] lanes;
   private final Mem ofRuns;
@@ -41,7 +40,7 @@ final class FewSixBits extends FewLargeBlocks {
 
   FewSixBits(Assembler a, FewTokens of) {
     super(a, of, DataType.Q6_K);
-    upperBits = of.bytesOf(0x30);
+    fifthAndSixth = of.bytesOf(0x30);
     shifts = new Mem[] {shifts(4, 2), shifts(0, 2)};
     lanes = new Mem[RUNS / 2];
     for (int pair = 0; pair < lanes.length; pair++) {
@@ -62,9 +61,9 @@ final class FewSixBits extends FewLargeBlocks {
       for (int row = 0; row < ROWS; row++) {
         Vec weights = zmm(16 + row);
         nibbles(weights, of.row(row, 64 * (pair / 2)), pair);
-        a.op(VBROADCASTI64X4, SCRATCH, of.row(row, UPPER_AT + 32 * (pair / 2)));
-        a.op(pair % 2 == 0 ? VPSLLVW : VPSRLVW, SCRATCH, SCRATCH, shifts[pair % 2]);
-        a.op(VPTERNLOGD, weights, SCRATCH, of.held(upperBits, zmm(28)), OR_OF_AND);
+        Op shift = pair % 2 == 0 ? VPSLLVW : VPSRLVW;
+        Mem upper = of.row(row, UPPER_AT + 32 * (pair / 2));
+        upperBits(weights, upper, shift, shifts[pair % 2], fifthAndSixth);
       }
       multiply(new Runs(2 * pair, 2 * pair + 1), lanes[pair]);
     }
