@@ -100,7 +100,14 @@ final class BenchCommand implements Callable<Integer> {
     ResolvedModel model = Models.resolve(options.model, console);
     Study study =
         options.study(
-            CommandText.of(spec), model, specs, null, List.of(what), batch, 0.02, List.of());
+            CommandText.of(spec),
+            model,
+            specs,
+            null,
+            List.of(what),
+            batch,
+            StudyOptions.MARGIN,
+            List.of());
     if (profile) {
       new ProfileRun(console, study).run(options.runs);
       return ExitCode.FINE;

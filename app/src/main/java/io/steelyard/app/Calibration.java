@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.calibration.Noise;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
 import io.steelyard.lab.study.Limits;
@@ -11,13 +12,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 
 /**
- * What was measured of this machine before: one file by hardware and number of threads, in the
- * cache.
+ * What was measured of this machine before: files by hardware and number of threads, in the cache.
  */
 final class Calibration {
   private final Path folder;
@@ -48,10 +51,7 @@ final class Calibration {
       Files.move(
           temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      throw new RunException(
-          "can't keep the roofline in %s (%s): make room there or set STEELYARD_CACHE"
-              .formatted(file, RunException.reason(e)),
-          e);
+      throw unkept(file, e);
     }
   }
 
@@ -65,6 +65,52 @@ final class Calibration {
     } catch (IOException | JacksonException e) {
       return Optional.empty(); // as good as none: it is measured again when asked for
     }
+  }
+
+  /** Where what an engine against itself showed with so many threads lies. */
+  Path noiseFile(int threads) {
+    return folder.resolve("noise-%s-%d.jsonl".formatted(Environment.fingerprint(), threads));
+  }
+
+  /** Adds what an engine against itself showed to what earlier calibrations found. */
+  void add(int threads, List<Noise> noise) {
+    Path file = noiseFile(threads);
+    try {
+      Files.createDirectories(folder);
+      // The first is empty, and so ends a line that was cut short.
+      List<String> lines = new ArrayList<>(List.of(""));
+      noise.forEach(each -> lines.add(Json.line(each)));
+      Files.write(file, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    } catch (IOException e) {
+      throw unkept(file, e);
+    }
+  }
+
+  /** What calibrations with so many threads found, oldest first. */
+  List<Noise> noise(int threads) {
+    Path file = noiseFile(threads);
+    try {
+      return Files.exists(file)
+          ? Files.readAllLines(file).stream().flatMap(line -> noise(line).stream()).toList()
+          : List.of();
+    } catch (IOException e) {
+      return List.of(); // as good as none
+    }
+  }
+
+  private static Optional<Noise> noise(String line) {
+    try {
+      return line.isBlank() ? Optional.empty() : Optional.of(Json.read(line, Noise.class));
+    } catch (JacksonException e) {
+      return Optional.empty(); // it was cut short
+    }
+  }
+
+  private static RunException unkept(Path file, IOException e) {
+    return new RunException(
+        "can't keep what was measured in %s (%s): make room there or set STEELYARD_CACHE"
+            .formatted(file, RunException.reason(e)),
+        e);
   }
 
   /** What this machine and a model allow, if the machine was measured. */

@@ -20,7 +20,9 @@ import picocli.CommandLine.Spec;
       "Says which engine is faster on one model, by how much and how surely.",
       "",
       "Proves first that all engines compute the same thing, then measures them in fresh processes"
-          + " in interleaved blocks. Ratios are turned so that above 1 is better."
+          + " in interleaved blocks. Ratios are turned so that above 1 is better.",
+      "",
+      "With --command it measures whole commands instead, by the same blocks and statistics."
     },
     footer = {
       "",
@@ -29,7 +31,10 @@ import picocli.CommandLine.Spec;
       "  ./steelyard compare --quick --metrics decode --gen 128",
       "  ./steelyard compare -e llamacpp -e llamacpp:flash=off --baseline llamacpp",
       "  ./steelyard compare -e steelyard -e steelyard:label=again --quick",
-      "  ./steelyard compare --model synth:llama-135m --depth 4096 --budget 5m"
+      "  ./steelyard compare --model synth:llama-135m --depth 4096 --budget 5m",
+      "  ./steelyard compare --metrics prefill,decode --text prompt.txt --gen 256",
+      "  ./steelyard compare --command \"gzip -kf x\" --command \"xz -kf x\" --prepare sync",
+      "  ./steelyard compare --command \"make -j{n}\" --prepare \"make clean\" --parameter n=1,2,4"
     })
 final class CompareCommand implements Callable<Integer> {
   @Spec CommandSpec spec;
@@ -54,7 +59,7 @@ final class CompareCommand implements Callable<Integer> {
   @Option(
       names = "--margin",
       paramLabel = "SHARE",
-      defaultValue = "2%",
+      defaultValue = StudyOptions.MARGIN + "",
       converter = Converters.Share.class,
       description = "the change that matters")
   double margin;
@@ -66,17 +71,18 @@ final class CompareCommand implements Callable<Integer> {
       description = "lines of the fairness sheet that may differ, such as 'context'")
   List<String> allow = new ArrayList<>();
 
+  @Mixin CommandOptions commands;
+
   @Option(names = "--json", description = "print summary.json on stdout instead of the tables")
   boolean json;
 
   @Override
   public Integer call() throws Exception {
-    for (String metric : metrics) {
-      if (!Study.METRICS.contains(metric)) {
-        throw new UsageException(
-            "--metrics " + metric + " is unknown: there are " + String.join(", ", Study.METRICS));
-      }
+    if (!commands.isEmpty()) {
+      Study study = commands.study(spec, options, baseline, margin);
+      return new StudyConsole(new Console(), json).begin(options.runs, "compare", study);
     }
+    StudyOptions.checkMetrics(metrics);
     for (String line : allow) {
       if (!FairnessSheet.lines().contains(line)) {
         throw new UsageException(

@@ -31,7 +31,8 @@ import picocli.CommandLine.Parameters;
     subcommands = {
       EnginesCommand.ListEngines.class,
       EnginesCommand.Install.class,
-      EnginesCommand.Check.class
+      EnginesCommand.Check.class,
+      EnginesCommand.WorkerOf.class
     })
 final class EnginesCommand {
   private EnginesCommand() {}
@@ -91,6 +92,23 @@ final class EnginesCommand {
         return ExitCode.FINE;
       }
       throw new UsageException("there is no engine '" + name + "': see './steelyard engines list'");
+    }
+  }
+
+  @Command(
+      name = "command",
+      mixinStandardHelpOptions = true,
+      description = "Prints the command that starts an engine's worker, as JSON.",
+      footer = {"", "Example:", "  ./steelyard engines command steelyard"})
+  static final class WorkerOf implements Callable<Integer> {
+    @Parameters(paramLabel = "NAME", description = "an engine, with its options")
+    String engine;
+
+    @Override
+    public Integer call() throws Exception {
+      EngineSpec spec = StudyOptions.parse(engine);
+      new Console().result(Json.line(EngineRegistry.system().command(spec).command()));
+      return ExitCode.FINE;
     }
   }
 

@@ -27,21 +27,30 @@ final class Expectation {
    * @param cache the cache's root, which may hold what parity found before
    */
   static String of(Study study, Path cache) {
-    int blocks = study.design().forks();
-    int least = Math.min(blocks, Study.Design.LEAST_FORKS);
     double size = Math.max(1, study.model().bytes() / DEFAULT_MODEL_BYTES);
     double perEngine = PARITY_SECONDS / 3;
     String parity = time(size * perEngine * (study.engines().size() + 1));
-    return "plan: parity %s, then measuring about %s (budget): %d cells in %s"
+    return "plan: parity %s, then measuring %d cells in %s"
         .formatted(
             known(study, cache)
                 ? "in seconds where nothing has changed since it was kept, else about " + parity
                 : "about " + parity + " (kept for next time)",
-            time(study.design().budgetSeconds()),
             study.cells().size(),
-            least == blocks
-                ? blocks + (blocks == 1 ? " block" : " blocks")
-                : least + " to " + blocks + " blocks, at least " + least + " whatever they take");
+            blocks(study.design()));
+  }
+
+  private static String blocks(Study.Design design) {
+    int most = design.forks();
+    String blocks = most == 1 ? "1 block" : most + " blocks";
+    if (most != 0
+        && (most <= Study.Design.LEAST_FORKS || design.budgetSeconds() == Study.Design.NO_BUDGET)) {
+      return blocks;
+    }
+    return "%s, at least %d, in about %s"
+        .formatted(
+            most == 0 ? "as many blocks as settle it" : "up to " + blocks,
+            Study.Design.LEAST_FORKS,
+            time(design.budgetSeconds()));
   }
 
   private static boolean known(Study study, Path cache) {

@@ -44,6 +44,7 @@ import picocli.CommandLine.ScopeType;
     subcommands = {
       CompareCommand.class,
       BenchCommand.class,
+      RegressCommand.class,
       ParityCommand.class,
       CalibrateCommand.class,
       GenerateCommand.class,

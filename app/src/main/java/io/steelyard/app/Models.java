@@ -2,15 +2,26 @@ package io.steelyard.app;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
+import io.steelyard.lab.RunException;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.catalogue.ModelResolver;
 import io.steelyard.models.catalogue.ResolveListener;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.tokenizer.Tokenizer;
+import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /** Models by name, fetched where they are not there yet, with a person watching. */
 final class Models {
+  private static final long MOST_TEXT_BYTES = 1 << 24;
+
   private Models() {}
 
   static ModelResolver resolver() {
@@ -46,6 +57,32 @@ final class Models {
             "%d tokens are more than the context of %d that %s was trained for: shorten the prompt, the generation or the depth"
                 .formatted(tokens, trained, model.name()));
       }
+    }
+  }
+
+  /**
+   * The token ids of a text file, control tokens parsed.
+   *
+   * @throws UsageException if it can't be read, or has too few or too many tokens
+   */
+  static List<Integer> tokens(ResolvedModel model, Path text) {
+    try (GgufFile file = GgufFile.open(model.file())) {
+      if (Files.size(text) > MOST_TEXT_BYTES) {
+        throw new UsageException(
+            "--text %s: %d bytes are more than any model's context; give a shorter text"
+                .formatted(text, Files.size(text)));
+      }
+      int[] ids = Tokenizer.of(file.metadata()).encode(Files.readString(text), true);
+      if (ids.length < Workload.START_PROMPT) {
+        throw new UsageException(
+            "--text %s: %d tokens are too few to measure with; give a text of at least %d"
+                .formatted(text, ids.length, Workload.START_PROMPT));
+      }
+      return IntStream.of(ids).boxed().toList();
+    } catch (CharacterCodingException e) {
+      throw new UsageException("--text " + text + " is no text in UTF-8");
+    } catch (IOException e) {
+      throw new UsageException("--text " + text + ": " + RunException.reason(e));
     }
   }
 

@@ -127,7 +127,7 @@ final class ProfileRun {
         for (String text : Texts.prompts()) {
           texts.add(worker.tokenize(text, false).value());
         }
-        Prompts prompts = new Prompts(texts);
+        Prompts prompts = Prompts.of(study, texts);
         warmUp(worker, prompts, watching);
         worker.reset();
         Timing timing = repeat(worker, prompts, watching);

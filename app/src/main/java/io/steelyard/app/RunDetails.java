@@ -162,6 +162,9 @@ final class RunDetails {
   private Optional<DetailTable> clocks() {
     Map<String, Map<String, String>> gaps = new LinkedHashMap<>();
     for (Workload workload : study.workloads()) {
+      if (workload.kind() == Workload.Kind.COMMAND) {
+        continue; // it has but one clock
+      }
       forks(workload)
           .forEach(
               (label, own) -> {

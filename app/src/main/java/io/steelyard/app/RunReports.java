@@ -1,12 +1,14 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.calibration.Noise;
 import io.steelyard.lab.metric.Metric;
 import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.run.CommandRun;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
@@ -79,24 +81,35 @@ final class RunReports {
       parts.add(processor);
     }
     int threads = study.settings().threads();
-    parts.add(threads + (threads == 1 ? " thread" : " threads"));
-    parts.add("KV cache " + study.settings().kv());
+    String what = CommandRun.is(study) ? "processor" : "thread";
+    parts.add(threads + " " + (threads == 1 ? what : what + "s"));
+    if (!CommandRun.is(study)) {
+      parts.add("KV cache " + study.settings().kv());
+    }
     parts.add("%d blocks of fresh processes".formatted(outcome.blocks().all().size()));
     return String.join(" · ", parts);
   }
 
   private List<String> notes() {
     List<String> notes = new ArrayList<>();
+    List<Noise> noise = Calibration.of(Home.cache()).noise(study.settings().threads());
+    if (!study.baseline().isEmpty() && !noise.isEmpty()) {
+      notes.add(NoiseTable.sentence(noise, study.design().margin()));
+    }
     if (study.model().random()) {
       notes.add(
           "The weights are random: speed and memory are those of the shape, the text is noise.");
     }
     // Without any block there was nothing to measure: parity had failed.
-    if (!outcome.blocks().all().isEmpty()
-        && outcome.blocks().all().size() < study.design().forks()) {
+    int blocks = outcome.blocks().all().size();
+    if (blocks > 0 && study.design().adaptive().isPresent()) {
+      notes.add(
+          "The run looked at its ratios after every block from the third on, %d of up to %d in all, and went on with those that were not settled. The intervals are wide enough for all looks together to hold the truth in 95 %% of runs."
+              .formatted(blocks, study.design().forks()));
+    } else if (blocks > 0 && blocks < study.design().forks()) {
       notes.add(
           "The budget ended the run after %d of %d blocks."
-              .formatted(outcome.blocks().all().size(), study.design().forks()));
+              .formatted(blocks, study.design().forks()));
     }
     return notes;
   }

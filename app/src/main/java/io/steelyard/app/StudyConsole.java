@@ -6,6 +6,7 @@ import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.RunDirectory;
+import io.steelyard.lab.run.CommandRun;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineRegistry;
@@ -21,6 +22,7 @@ import java.nio.file.Path;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Runs a study with a person watching, and prints what came of it. */
 final class StudyConsole {
@@ -54,7 +56,14 @@ final class StudyConsole {
 
   /** Begins a new run. */
   int begin(Path runs, String title, Study study) throws WorkerException {
+    return begin(runs, title, study, Optional.empty());
+  }
+
+  /** Begins a new run, of two commits where a regression is given. */
+  int begin(Path runs, String title, Study study, Optional<Regression> regression)
+      throws WorkerException {
     try (RunDirectory directory = RunDirectory.create(runs, title, study)) {
+      regression.ifPresent(commits -> commits.keep(directory));
       console.note(
           "%s: %s on %s; run %s (if interrupted: ./steelyard resume %s)"
               .formatted(
@@ -63,7 +72,9 @@ final class StudyConsole {
                   study.model().name(),
                   directory.path(),
                   directory.path()));
-      console.note(Expectation.of(study, Home.cache()));
+      if (!CommandRun.is(study)) {
+        console.note(Expectation.of(study, Home.cache()));
+      }
       return run(directory);
     }
   }
@@ -72,10 +83,14 @@ final class StudyConsole {
   int resume(Path runs, String run) throws WorkerException, InstallException, InterruptedException {
     try (RunDirectory directory = RunDirectory.open(runs, run)) {
       Study plan = directory.plan();
-      checkModel(plan.model());
+      if (!CommandRun.is(plan)) {
+        checkModel(plan.model());
+      }
+      Map<String, List<String>> workers = workers(directory);
       var _ =
           Engines.prepare(
               plan.engines().values().stream()
+                  .filter(engine -> !workers.containsKey(engine.name()) && !CommandRun.is(plan))
                   .filter(engine -> !engine.options().containsKey(LLAMACPP_HOME))
                   .map(Study.Engine::spec)
                   .toList(),
@@ -101,8 +116,12 @@ final class StudyConsole {
   private int run(RunDirectory directory) throws WorkerException {
     rememberEnvironment(directory);
     StudyRun.Outcome outcome;
+    EngineRegistry registry = EngineRegistry.system().with(workers(directory));
     try (Console.Watching watching = console.watch()) {
-      outcome = new StudyRun(directory, EngineRegistry.system(), Home.cache(), watching).run();
+      outcome =
+          CommandRun.is(directory.plan())
+              ? CommandRun.run(directory, registry, watching)
+              : new StudyRun(directory, registry, Home.cache(), watching).run();
     }
     new RunReports(directory, outcome).write(console);
     if (json) {
@@ -120,7 +139,16 @@ final class StudyConsole {
       }
     }
     outcome.broken().forEach(console::note);
-    return exitCode(outcome);
+    int code = exitCode(outcome);
+    return code == ExitCode.FINE
+        ? Regression.of(directory)
+            .map(commits -> commits.judge(outcome, directory.plan().design().margin(), console))
+            .orElse(code)
+        : code;
+  }
+
+  private static Map<String, List<String>> workers(RunDirectory directory) {
+    return Regression.of(directory).map(Regression::workers).orElse(Map.of());
   }
 
   static int exitCode(StudyRun.Outcome outcome) {
@@ -156,12 +184,14 @@ final class StudyConsole {
     Style style = console.style();
     console.table(ComparisonTable.render(outcome.summary(), style));
     console.blank();
-    if (outcome.parity()) {
-      console.table(ParityTable.render(outcome.summary(), style));
+    if (!CommandRun.is(directory.plan())) {
+      if (outcome.parity()) {
+        console.table(ParityTable.render(outcome.summary(), style));
+        console.blank();
+      }
+      console.table(FairnessTable.render(outcome.summary(), style));
       console.blank();
     }
-    console.table(FairnessTable.render(outcome.summary(), style));
-    console.blank();
     Headlines.of(outcome.summary(), directory.plan().design().margin()).forEach(console::result);
     console.blank();
     console.result("Report: " + directory.path().resolve("report.md"));

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** What `compare` and `bench` have in common: the model, the settings, how much is measured. */
@@ -19,6 +20,17 @@ final class StudyOptions {
   private static final int CONTEXT_STEP = 256;
 
   private static final int MOST_THREADS = 1024;
+
+  private static final double BUDGET_SECONDS = 180;
+
+  /** The change that matters, unless a person says otherwise. */
+  static final double MARGIN = 0.02;
+
+  /** Of every random order and resampling, unless a person says otherwise. */
+  static final long SEED = 20251127;
+
+  /** Trials of a process, where more of them pay. */
+  private static final int MOST_TRIALS = 20;
 
   @Option(
       names = {"-m", "--model"},
@@ -47,6 +59,14 @@ final class StudyOptions {
       defaultValue = "0",
       description = "tokens in the KV cache before the clock starts")
   int depth;
+
+  @Option(
+      names = "--text",
+      paramLabel = "FILE",
+      description =
+          "a text to measure with, instead of prompts of --prompt tokens from Steelyard's own: prefill"
+              + " processes it, decode goes on from it")
+  Path text;
 
   @Option(
       names = "--context",
@@ -80,20 +100,33 @@ final class StudyOptions {
       paramLabel = "TIME",
       converter = Converters.Seconds.class,
       description =
-          "no new block starts after this time of measuring, once there are three (default: 3m)")
+          "no new block starts after this time of measuring, once there are three (default: 3m; with"
+              + " --forks none)")
   Double budget;
 
   @Option(
       names = "--forks",
       paramLabel = "N",
-      description = "blocks, each with one fresh process a cell (default: 5)")
+      description =
+          "exactly so many blocks, each with one fresh process a cell (default: until everything is"
+              + " settled or the budget is spent)")
   Integer forks;
 
   @Option(
       names = "--trials",
       paramLabel = "N",
-      description = "timed calls a process (default: 3; 2 with --quick)")
+      description =
+          "exactly so many timed calls a process (default: 3, or as many as pay; 2 with --quick)")
   Integer trials;
+
+  @Option(
+      names = "--precision",
+      paramLabel = "SHARE",
+      converter = Converters.Share.class,
+      description =
+          "a ratio is settled, too, once its interval is no wider than this on either side (default:"
+              + " half the margin)")
+  Double precision;
 
   @Option(names = "--quick", description = "three blocks of two trials, short warm-up")
   boolean quick;
@@ -101,7 +134,7 @@ final class StudyOptions {
   @Option(
       names = "--seed",
       paramLabel = "N",
-      defaultValue = "20251127",
+      defaultValue = SEED + "",
       description = "of the order of cells and of all resampling")
   long seed;
 
@@ -123,24 +156,22 @@ final class StudyOptions {
       double margin,
       List<String> allowed) {
     check();
+    Optional<List<Integer>> ids =
+        Optional.ofNullable(text).map(file -> Models.tokens(resolved, file));
     Map<String, Study.Engine> labelled = engines(specs);
     String against = baseline(baseline, labelled);
-    Study.Shape shape = new Study.Shape(prompt, generate, depth, batch);
+    Study.Shape shape =
+        new Study.Shape(ids.map(List::size).orElse(prompt), generate, depth, batch, ids);
     Study draft =
         new Study(
             command,
-            new Study.Model(
-                resolved.name(),
-                resolved.file().toAbsolutePath().toString(),
-                resolved.sha256(),
-                resolved.random(),
-                size(resolved.file())),
+            model(resolved),
             labelled,
             against,
             metrics,
             shape,
             new Study.Settings(1, 1, kv, flash, ""),
-            design(margin),
+            design(margin, 3),
             allowed);
     int needed = draft.workloads().stream().mapToInt(Workload::context).max().orElseThrow();
     int rounded = (Math.max(needed, CONTEXT_STEP) + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
@@ -173,24 +204,62 @@ final class StudyOptions {
         Calibration.of(Home.cache()).limits(resolved.file(), settings.threads()));
   }
 
-  private Study.Design design(double margin) {
-    return quick
-        ? new Study.Design(
-            forks == null ? 3 : forks,
-            trials == null ? 2 : trials,
-            8,
-            5,
-            budget == null ? 60 : budget,
-            margin,
-            seed)
-        : new Study.Design(
-            forks == null ? 5 : forks,
-            trials == null ? 3 : trials,
-            12,
-            15,
-            budget == null ? 180 : budget,
-            margin,
-            seed);
+  /** A model as a study names it. */
+  static Study.Model model(ResolvedModel resolved) {
+    return new Study.Model(
+        resolved.name(),
+        resolved.file().toAbsolutePath().toString(),
+        resolved.sha256(),
+        resolved.random(),
+        size(resolved.file()));
+  }
+
+  /** A design with a short warm-up. */
+  static Study.Design quickDesign(
+      int forks, int trials, double budgetSeconds, double margin, long seed) {
+    return new Study.Design(forks, trials, 8, 5, budgetSeconds, margin, seed);
+  }
+
+  /** A design for commands, whose warm-up has a fixed number of runs. */
+  Study.Design commandDesign(int warmUp, double margin) {
+    check();
+    Study.Design design = design(margin, 10);
+    return new Study.Design(
+        design.forks(),
+        design.trials(),
+        warmUp,
+        0,
+        design.budgetSeconds(),
+        design.margin(),
+        design.seed(),
+        design.adaptive());
+  }
+
+  private Study.Design design(double margin, int usualTrials) {
+    double limit =
+        budget != null ? budget : forks != null || quick ? Study.Design.NO_BUDGET : BUDGET_SECONDS;
+    if (quick) {
+      return quickDesign(
+          forks == null ? Study.Design.LEAST_FORKS : forks,
+          trials == null ? 2 : trials,
+          limit,
+          margin,
+          seed);
+    }
+    return new Study.Design(
+        forks == null ? 0 : forks,
+        trials == null ? usualTrials : trials,
+        12,
+        15,
+        limit,
+        margin,
+        seed,
+        forks == null
+            ? Optional.of(
+                new Study.Adaptive(
+                    precision == null ? margin / 2 : precision,
+                    trials == null ? MOST_TRIALS : trials))
+            : Optional.empty());
   }
 
   private void check() {
@@ -206,6 +275,9 @@ final class StudyOptions {
     if (threads != null) {
       between("--threads", threads, 1, MOST_THREADS);
     }
+    if (text != null && depth > 0) {
+      throw new UsageException("--depth is for Steelyard's own texts: leave it out with --text");
+    }
     if (runs.toString().isBlank()) {
       throw new UsageException("--runs is empty: name a folder");
     }
@@ -215,6 +287,16 @@ final class StudyOptions {
   /** An engine as given on the command line, with one more option. */
   static String withOption(String engine, String option) {
     return engine + (engine.contains(":") ? "," : ":") + option;
+  }
+
+  /** Refuses what is no metric of a comparison. */
+  static void checkMetrics(List<String> metrics) {
+    for (String metric : metrics) {
+      if (!Study.METRICS.contains(metric)) {
+        throw new UsageException(
+            "--metrics " + metric + " is unknown: there are " + String.join(", ", Study.METRICS));
+      }
+    }
   }
 
   /** Refuses what is neither a type of the KV cache nor one of these. */

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.calibration.Noise;
 import io.steelyard.lab.study.Limits;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -91,11 +94,26 @@ final class CalibrationTest {
   }
 
   @Test
+  void comparisonsOfAnEngineWithItselfAreAddedUp() throws IOException {
+    Noise first = new Noise("tg64", 15, 0.03, 6, 5, 1);
+    Noise second = new Noise("tg64", 45, 0.02, 6, 15, 0);
+    calibration.add(2, List.of(first));
+    // Killed while it wrote.
+    Files.writeString(calibration.noiseFile(2), "{\"metric\":\"tg6", StandardOpenOption.APPEND);
+    calibration.add(2, List.of(second));
+
+    assertThat(calibration.noise(2)).containsExactly(first, second);
+    assertThat(calibration.noise(1)).isEmpty();
+    assertThat(NoiseTable.sentence(calibration.noise(2), 0.02))
+        .contains("1 of 20 comparisons", "at most 22 %", "tg64 of 5.4 % in 1 min");
+  }
+
+  @Test
   void aCacheThatCantBeWrittenIsNamed() throws IOException {
     Files.writeString(cache.resolve("calibration"), "a file");
 
     assertThatExceptionOfType(RunException.class)
         .isThrownBy(() -> calibration.keep(TWO))
-        .withMessageContaining("can't keep the roofline in " + calibration.file(2));
+        .withMessageContaining("can't keep what was measured in " + calibration.file(2));
   }
 }

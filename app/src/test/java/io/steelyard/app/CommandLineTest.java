@@ -84,6 +84,10 @@ final class CommandLineTest {
         Arguments.of(List.of("compare", "--prompt", "-3"), "--prompt -3 is out of range"),
         Arguments.of(List.of("compare", "-e", "steelyard", "--context", "8"), "too short"),
         Arguments.of(List.of("compare", "-e", "steelyard", "--depth", "9999"), "was trained for"),
+        Arguments.of(List.of("compare", "--text", "no-such.txt"), "--text no-such.txt: "),
+        Arguments.of(List.of("compare", "--text", "pom.xml", "--depth", "9"), "leave it out"),
+        Arguments.of(List.of("bench", "prefill", "--text", "/dev/null"), "0 tokens are too few"),
+        Arguments.of(List.of("compare", "--command", "true"), "--model is about engines"),
         Arguments.of(List.of("bench", "everything"), "bench everything is unknown"),
         Arguments.of(List.of("bench", "load", "--profile"), "bench load has no --profile"),
         Arguments.of(
@@ -128,14 +132,42 @@ final class CommandLineTest {
         .toArray(String[]::new);
   }
 
+  static Stream<Arguments> wrongCommands() {
+    return Stream.of(
+        Arguments.of(List.of("--command", "true"), "nothing to be compared with"),
+        Arguments.of(List.of("--command", "true", "--command", "true"), "two commands are called"),
+        Arguments.of(List.of("--command", "true", "--command", " "), "is empty"),
+        Arguments.of(
+            List.of("--command", "echo {n}", "--parameter", "n=1,1"), "two commands are called"),
+        Arguments.of(
+            List.of("--command", "a", "--command", "b", "--gen", "3"), "--gen is about engines"),
+        Arguments.of(
+            List.of("--command", "a", "--command", "b", "--baseline", "c"), "none of the commands"),
+        Arguments.of(
+            List.of("--command", "a", "--command-name", "x", "--command-name", "y"),
+            "2 names for 1 commands"),
+        Arguments.of(
+            List.of("--command", "a", "--command", "b", "--warm-up", "-1"), "--warm-up -1"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("wrongCommands")
+  void wrongCommandsAreRefusedBeforeAnyRuns(List<String> arguments, String said) {
+    Outcome outcome =
+        run("", Stream.concat(Stream.of("compare"), arguments.stream()).toArray(String[]::new));
+
+    assertThat(outcome.code()).as(outcome.err()).isEqualTo(ExitCode.USAGE);
+    assertThat(outcome.err()).contains(said).doesNotContain("\tat ");
+  }
+
   @Test
-  void calibrateSaysWhatItCanMeasure() {
-    Outcome nothing = run("", "calibrate");
+  void calibrateSaysWhatIsWrongBeforeItMeasures() {
+    Outcome model = run("", "calibrate", "--model", "no-such.gguf");
     Outcome threads = run("", "calibrate", "--roofline", "--threads", "-1");
 
-    assertThat(nothing.code()).isEqualTo(ExitCode.USAGE);
-    assertThat(nothing.err()).contains("there is --roofline").doesNotContain("\tat ");
-    assertThat(nothing.out()).isEmpty();
+    assertThat(model.code()).isNotZero();
+    assertThat(model.err()).contains("no-such.gguf").doesNotContain("\tat ");
+    assertThat(model.out()).isEmpty();
     assertThat(threads.code()).isEqualTo(ExitCode.USAGE);
     assertThat(threads.err()).contains("--threads -1 is out of range");
   }

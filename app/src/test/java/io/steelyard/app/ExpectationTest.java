@@ -16,8 +16,8 @@ final class ExpectationTest {
   void saysWhatParityAndMeasuringTakeBeforeEither() throws IOException {
     assertThat(Expectation.of(RunDetailsTest.plan(), cache))
         .isEqualTo(
-            "plan: parity about 50 s (kept for next time), then measuring about 3 min (budget):"
-                + " 2 cells in 3 to 5 blocks, at least 3 whatever they take");
+            "plan: parity about 50 s (kept for next time), then measuring 2 cells in up to 5 blocks,"
+                + " at least 3, in about 3 min");
   }
 
   @Test

@@ -44,6 +44,19 @@ public final class TestData {
         List.of());
   }
 
+  public static Study with(Study study, Study.Shape shape) {
+    return new Study(
+        study.command(),
+        study.model(),
+        study.engines(),
+        study.baseline(),
+        study.metrics(),
+        shape,
+        study.settings(),
+        study.design(),
+        study.allowed());
+  }
+
   public static Study with(Study study, Study.Design design) {
     return new Study(
         study.command(),

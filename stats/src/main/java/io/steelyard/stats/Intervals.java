@@ -92,12 +92,7 @@ public final class Intervals {
     baseline.requirePositive("baseline");
     Sample above = higherIsBetter ? subject : baseline;
     Sample below = higherIsBetter ? baseline : subject;
-    double[] numerators = above.forkMeans();
-    double[] denominators = below.forkMeans();
-    double[] logRatios = new double[numerators.length];
-    for (int block = 0; block < logRatios.length; block++) {
-      logRatios[block] = Math.log(numerators[block] / denominators[block]);
-    }
+    double[] logRatios = Sample.logRatios(above, below);
     StudentisedBootstrap.ForkDraw draw =
         (block, random) ->
             Math.log(

@@ -184,6 +184,25 @@ public final class Sample {
     return deviation == 0 ? 0 : deviation / Math.abs(mean());
   }
 
+  /**
+   * Standard deviation of the logarithms of the ratios of fork means, fork by fork: what the ratio
+   * of a block scatters by.
+   *
+   * @param other as many forks as here, at least two
+   */
+  public double deviationOfRatios(Sample other) {
+    return Moments.standardDeviation(logRatios(this, other));
+  }
+
+  /** Logarithms of the ratios of fork means, fork by fork; all values are above 0. */
+  static double[] logRatios(Sample above, Sample below) {
+    double[] logs = new double[above.forks()];
+    for (int fork = 0; fork < logs.length; fork++) {
+      logs[fork] = Math.log(above.forkMeans[fork] / below.forkMeans[fork]);
+    }
+    return logs;
+  }
+
   /** Refuses a sample of which no ratio can be taken. */
   void requirePositive(String name) {
     for (int fork = 0; fork < values.length; fork++) {

@@ -13,7 +13,8 @@ public sealed interface Metric
         ForwardThroughput,
         ColdStart,
         LoadTime,
-        PeakMemory {
+        PeakMemory,
+        CommandTime {
 
   /** The name in tables and records: {@code pp512@d4096}, {@code coldstart}. */
   String name();
@@ -34,23 +35,19 @@ public sealed interface Metric
 
   /** The metrics that a study asks for, in its order. */
   static List<Metric> of(Study study) {
-    Study.Shape shape = study.shape();
-    Workload start = Workload.start(shape.prompt(), shape.generate(), shape.depth());
-    return study.metrics().stream()
-        .<Metric>map(
-            name ->
-                switch (name) {
-                  case "prefill" ->
-                      new PrefillThroughput(Workload.prefill(shape.prompt(), shape.depth()));
-                  case "decode" ->
-                      new DecodeThroughput(Workload.decode(shape.generate(), shape.depth()));
-                  case "forward" ->
-                      new ForwardThroughput(Workload.forward(shape.batch(), shape.prompt()));
-                  case "coldstart" -> new ColdStart(start);
-                  case "load" -> new LoadTime(start);
-                  case "memory" -> new PeakMemory(start);
-                  default -> throw new IllegalArgumentException("unknown metric " + name);
-                })
-        .toList();
+    return study.metrics().stream().map(name -> of(name, study.shape().workload(name))).toList();
+  }
+
+  private static Metric of(String name, Workload workload) {
+    return switch (name) {
+      case "prefill" -> new PrefillThroughput(workload);
+      case "decode" -> new DecodeThroughput(workload);
+      case "forward" -> new ForwardThroughput(workload);
+      case "coldstart" -> new ColdStart(workload);
+      case "load" -> new LoadTime(workload);
+      case "memory" -> new PeakMemory(workload);
+      case "time" -> new CommandTime(workload);
+      default -> throw new IllegalArgumentException("unknown metric " + name);
+    };
   }
 }

@@ -72,9 +72,9 @@ public record Oracle(Path directory, Results results) {
   /** Tokens generated for the generation check. */
   static final int GENERATED = 24;
 
-  /** The prompts of this model's timed calls. */
-  public Prompts promptIds() {
-    return new Prompts(results.prompts());
+  /** The prompts of a study's timed calls. */
+  public Prompts prompts(Study study) {
+    return Prompts.of(study, results.prompts());
   }
 
   /**

@@ -133,7 +133,7 @@ public final class ParityRun {
                   TokenListener.NONE)
               .value()
               .ids();
-      Prompts prompts = oracle.promptIds();
+      Prompts prompts = oracle.prompts(study);
       List<Workload> workloads = study.workloads();
       int calls = workloads.size() * prompts.count();
       int done = 0;
@@ -220,6 +220,7 @@ public final class ParityRun {
     parts.put("options", new TreeMap<>(engine.options()));
     parts.put("settings", study.settings());
     parts.put("workloads", study.workloads());
+    study.shape().text().ifPresent(text -> parts.put("text", text));
     byte[] text = Json.line(parts).getBytes(StandardCharsets.UTF_8);
     return engine.name().replaceAll("[^A-Za-z0-9._-]+", "-")
         + "-"

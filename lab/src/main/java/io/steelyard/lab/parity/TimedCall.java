@@ -38,6 +38,7 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
       case START, PREFILL -> "prefill";
       case DECODE -> "decode";
       case FORWARD -> "forward";
+      case COMMAND -> throw noCall();
     };
   }
 
@@ -78,7 +79,12 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
             timed.outsideNanos(),
             new Output(NO_IDS, NO_MARGINS, timed.value().checksum()));
       }
+      case COMMAND -> throw noCall();
     };
+  }
+
+  private static IllegalArgumentException noCall() {
+    return new IllegalArgumentException("a command is run, not called");
   }
 
   /** Whether a timed call gave what the parity run gave, in the length that was asked for. */

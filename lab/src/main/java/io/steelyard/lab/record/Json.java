@@ -1,7 +1,6 @@
 package io.steelyard.lab.record;
 
-import java.util.Arrays;
-import java.util.List;
+import java.lang.reflect.RecordComponent;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -45,22 +44,19 @@ public final class Json {
   }
 
   /**
-   * Reads a record back. An {@link Optional} component may be missing: earlier versions didn't have
-   * it.
+   * Reads a record back. An {@link Optional} component, of records in it too, may be missing:
+   * earlier versions didn't have it.
    *
    * @throws JacksonException if the text is not JSON of that shape
    */
   public static <T> T read(String text, Class<T> type) {
-    List<String> optional = optional(type);
     T value;
-    if (optional.isEmpty()) {
-      value = MAPPER.readValue(text, type);
-    } else {
+    if (type.isRecord()) {
       JsonNode tree = MAPPER.readTree(text);
-      if (tree instanceof ObjectNode fields) {
-        optional.stream().filter(name -> !fields.has(name)).forEach(fields::putNull);
-      }
+      putMissing(tree, type);
       value = MAPPER.treeToValue(tree, type);
+    } else {
+      value = MAPPER.readValue(text, type);
     }
     if (value == null) {
       throw DatabindException.from((JsonParser) null, "null where a record is expected");
@@ -68,12 +64,17 @@ public final class Json {
     return value;
   }
 
-  private static List<String> optional(Class<?> type) {
-    return type.isRecord()
-        ? Arrays.stream(type.getRecordComponents())
-            .filter(component -> component.getType() == Optional.class)
-            .map(component -> NAMES.nameForField(null, null, component.getName()))
-            .toList()
-        : List.of();
+  private static void putMissing(JsonNode tree, Class<?> type) {
+    if (!type.isRecord() || !(tree instanceof ObjectNode fields)) {
+      return;
+    }
+    for (RecordComponent component : type.getRecordComponents()) {
+      String name = NAMES.nameForField(null, null, component.getName());
+      if (fields.has(name)) {
+        putMissing(fields.get(name), component.getType());
+      } else if (component.getType() == Optional.class) {
+        fields.putNull(name);
+      }
+    }
   }
 }

@@ -28,6 +28,9 @@ public final class RunDirectory implements AutoCloseable {
 
   private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyy-MM-dd_HHmmss");
 
+  /** File systems allow 255 bytes; labels may be longer. */
+  private static final int LONGEST_NAME = 150;
+
   private final Path path;
   private final FileChannel lockChannel;
 
@@ -137,7 +140,12 @@ public final class RunDirectory implements AutoCloseable {
 
   /** Where a cell's worker writes what it has to say. */
   public Path stderr(String cell) {
-    return path.resolve("stderr").resolve(cell.replaceAll("[^A-Za-z0-9._-]+", "-") + ".log");
+    String name = cell.replaceAll("[^A-Za-z0-9._-]+", "-");
+    String file =
+        name.length() <= LONGEST_NAME
+            ? name
+            : name.substring(0, LONGEST_NAME) + "-" + Integer.toHexString(cell.hashCode());
+    return path.resolve("stderr").resolve(file + ".log");
   }
 
   public Path journalFile() {

@@ -2,12 +2,10 @@ package io.steelyard.lab.run;
 
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.RunListener;
-import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
-import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.worker.MachineCounters;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.Workers;
@@ -17,17 +15,17 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
  * The blocks of a run: in each, one fresh process of every cell, in a fresh random order. Goes on
  * from whatever the journal already holds, so that an interrupted run loses nothing.
  */
-public final class BlockLoop {
+final class BlockLoop {
   /** A block is measured at most this often; the last attempt stands, disturbed or not. */
   private static final int ATTEMPTS = 2;
 
@@ -38,13 +36,14 @@ public final class BlockLoop {
    * Where in the run a process stands.
    *
    * @param fork counts the processes started for this cell in this attempt, from 1
+   * @param trials timed calls of the process
    */
-  record Place(int block, int attempt, Cell cell, int fork) {}
+  record Place(int block, int attempt, Cell cell, int fork, int trials) {}
 
   /** Runs one process of a cell and leaves its entries in the journal. */
   @FunctionalInterface
   interface Forks {
-    void run(Place place, EngineParity expected);
+    void run(Place place);
   }
 
   /** What the loop asks of the machine. */
@@ -59,46 +58,47 @@ public final class BlockLoop {
 
   private final Study study;
   private final Journal journal;
-  private final Map<String, EngineParity> parity;
   private final List<Cell> cells;
   private final Forks forks;
   private final Machine machine;
+  private final Function<List<Entry>, Look> look;
   private final RunListener listener;
   private final long startedNanos;
   private final long spentBefore;
+  private Look seen = Look.NOTHING;
+
+  /** The block that {@link #seen} is for. */
+  private int seenBlock;
 
   /**
-   * @param parity by label, of those that passed; the others are not measured
+   * @param labels what is measured; a study's other labels are not
+   * @param look tells what the entries of some blocks allow to be said
    */
-  public BlockLoop(
+  BlockLoop(
       Study study,
       Workers workers,
-      Prompts prompts,
       Journal journal,
-      Map<String, EngineParity> parity,
+      Set<String> labels,
+      Forks forks,
+      Function<List<Entry>, Look> look,
       RunListener listener) {
-    this(
-        study,
-        journal,
-        parity,
-        new ForkRunner(study, workers, prompts, journal),
-        machine(workers),
-        listener);
+    this(study, journal, labels, forks, machine(workers), look, listener);
   }
 
   BlockLoop(
       Study study,
       Journal journal,
-      Map<String, EngineParity> parity,
+      Set<String> labels,
       Forks forks,
       Machine machine,
+      Function<List<Entry>, Look> look,
       RunListener listener) {
     this.study = study;
     this.journal = journal;
-    this.parity = parity;
-    this.cells = study.cells().stream().filter(cell -> parity.containsKey(cell.label())).toList();
+    this.cells = study.cells().stream().filter(cell -> labels.contains(cell.label())).toList();
     this.forks = forks;
     this.machine = machine;
+    this.look = look;
     this.listener = listener;
     this.startedNanos = machine.nanos();
     this.spentBefore = nanosIn(journal.entries());
@@ -123,13 +123,17 @@ public final class BlockLoop {
     };
   }
 
-  /** Measures until the design is fulfilled or the budget is spent. */
+  /** Measures until the design is fulfilled, all is settled, or the budget is spent. */
   public void run() throws WorkerException {
     for (int block = 1; block <= study.design().forks(); block++) {
       if (block > Study.Design.LEAST_FORKS && budgetSpent() && !begun(block)) {
         listener.note(
             "the budget of %.0f s is spent after %d of %d blocks"
                 .formatted(study.design().budgetSeconds(), block - 1, study.design().forks()));
+        return;
+      }
+      if (seen(block).settled().containsAll(study.workloads())) {
+        listener.note("everything is settled after %d blocks".formatted(block - 1));
         return;
       }
       attempt(block);
@@ -230,9 +234,28 @@ public final class BlockLoop {
     return all == 0 ? 0 : stolen / all;
   }
 
-  /** A fresh random order for every attempt at a block, the same when a run is resumed. */
+  /**
+   * What the blocks before this one tell; nothing before there are enough. It follows from the
+   * journal alone, so that a run that is resumed goes on as it would have.
+   */
+  private Look seen(int block) {
+    if (block <= Study.Design.LEAST_FORKS) {
+      return Look.NOTHING;
+    }
+    if (seenBlock != block) {
+      seen = look.apply(journal.entries().stream().filter(e -> e.block() < block).toList());
+      seenBlock = block;
+    }
+    return seen;
+  }
+
+  /**
+   * The cells that still matter, in a fresh random order for every attempt at a block, the same
+   * when a run is resumed.
+   */
   private List<Cell> order(int block, int attempt) {
     List<Cell> order = new ArrayList<>(cells);
+    order.removeIf(cell -> seen(block).settled().contains(cell.workload()));
     // Neighbouring seeds of java.util.Random begin alike: two cells would hardly ever change
     // places.
     Collections.shuffle(
@@ -252,20 +275,26 @@ public final class BlockLoop {
       if (givenUp(block, cell)) {
         continue;
       }
+      Look seen = seen(block);
+      int trials = seen.trials().getOrDefault(cell.workload(), study.design().trials());
       for (int tries = 0; tries < TRIES && !finished(block, attempt, cell); tries++) {
         listener.progress(
             "measuring",
             share(block, (double) i / order.size()),
-            "block " + block + " of " + study.design().forks() + ": " + cell.id());
-        forks.run(
-            new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell)),
-            parity.get(cell.label()));
+            "block %d of %d: %s%s"
+                .formatted(block, study.design().forks(), cell.id(), standing(seen, cell)));
+        forks.run(new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell), trials));
       }
       if (!finished(block, attempt, cell)) {
         listener.note(
             cell.id() + " failed in block " + block + " and is left out of those that follow");
       }
     }
+  }
+
+  private static String standing(Look seen, Cell cell) {
+    List<String> ratios = seen.standing().getOrDefault(cell.workload(), List.of());
+    return ratios.isEmpty() ? "" : ", so far " + String.join(", ", ratios);
   }
 
   /** Whether an earlier block ended without one process of this cell that got through. */

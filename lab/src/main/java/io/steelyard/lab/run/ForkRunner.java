@@ -46,22 +46,28 @@ final class ForkRunner implements BlockLoop.Forks {
   private final Workers workers;
   private final Prompts prompts;
   private final Journal journal;
+  private final Map<String, EngineParity> parity;
 
-  ForkRunner(Study study, Workers workers, Prompts prompts, Journal journal) {
+  /**
+   * @param parity by label, what each timed call must give, as the parity run gave it
+   */
+  ForkRunner(
+      Study study,
+      Workers workers,
+      Prompts prompts,
+      Journal journal,
+      Map<String, EngineParity> parity) {
+    this.parity = parity;
     this.study = study;
     this.workers = workers;
     this.prompts = prompts;
     this.journal = journal;
   }
 
-  /**
-   * Runs the process to its end. What goes wrong with the engine is recorded, not thrown.
-   *
-   * @param expected what each timed call must give, as the parity run of the same label gave it
-   */
+  /** Runs the process to its end. What goes wrong with the engine is recorded, not thrown. */
   @Override
-  public void run(Place place, EngineParity expected) {
-    Fork fork = new Fork(place, expected);
+  public void run(Place place) {
+    Fork fork = new Fork(place, parity.get(place.cell().label()));
     try {
       fork.run();
     } catch (WorkerException e) {
@@ -216,7 +222,7 @@ final class ForkRunner implements BlockLoop.Forks {
           && calls.size() < design.warmUpCap()
           && (calls.size() < WarmUp.LEAST_ITERATIONS
               || (System.nanoTime() - started) / 1e9 < design.warmUpSeconds())) {
-        int prompt = warmUpPrompt(place.block(), design.trials(), calls.size(), prompts.count());
+        int prompt = warmUpPrompt(place.block(), place.trials(), calls.size(), prompts.count());
         calls.add(call(worker, place.cell().workload(), Role.WARM_UP, calls.size(), prompt));
         double[] times = calls.stream().mapToDouble(Entry.Call::nanos).toArray();
         settled = WarmUp.settled(times);
@@ -234,13 +240,13 @@ final class ForkRunner implements BlockLoop.Forks {
     }
 
     private void trials(WorkerProcess worker) throws WorkerException, IOException {
-      for (int trial = 0; trial < study.design().trials(); trial++) {
+      for (int trial = 0; trial < place.trials(); trial++) {
         call(worker, place.cell().workload(), Role.TRIAL, trial, promptOf(trial));
       }
     }
 
     private int promptOf(int trial) {
-      return trialPrompt(place.block(), study.design().trials(), trial, prompts.count());
+      return trialPrompt(place.block(), place.trials(), trial, prompts.count());
     }
 
     private Entry.Call call(

@@ -28,14 +28,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * A study from its plan to its summary: oracle, parity, fairness, blocks, verdicts. The same call
  * begins a run and goes on with one that was interrupted.
  */
 public final class StudyRun {
-  /** What the sentinel takes a block, its start included. */
-  private static final double SENTINEL_SECONDS = 3;
 
   private final RunDirectory directory;
   private final Study study;
@@ -102,18 +101,30 @@ public final class StudyRun {
             ? !passed.isEmpty()
             : passed.containsKey(study.baseline())
                 && (passed.size() > 1 || study.engines().size() == 1);
-    List<Entry> entries = List.of();
+    List<Entry> measured = List.of();
+    BlockPlan plan = new BlockPlan(comparable ? forkSeconds(passed) : 0);
+    Study planned = comparable ? plan.fix(study, directory) : study;
+    Function<List<Entry>, Summary> summariser =
+        entries ->
+            new Summariser(planned, engines, judged, fairness, entries).summarise(directory.name());
     if (comparable) {
       try (Journal journal = Journal.open(directory.journalFile())) {
-        listener.note(expectation(passed));
-        new BlockLoop(study, workers, oracle.promptIds(), journal, passed, listener).run();
-        entries = journal.entries();
+        listener.note(plan.expectation(planned));
+        new BlockLoop(
+                planned,
+                workers,
+                journal,
+                passed.keySet(),
+                new ForkRunner(planned, workers, oracle.prompts(planned), journal, passed),
+                entries -> Look.at(planned, summariser.apply(entries), Blocks.of(entries)),
+                listener)
+            .run();
+        measured = journal.entries();
       }
     }
-    Summary summary =
-        new Summariser(study, engines, judged, fairness, entries).summarise(directory.name());
+    Summary summary = summariser.apply(measured);
     directory.writeSummary(summary);
-    return outcome(summary, Blocks.of(entries), passed, unjudged);
+    return outcome(summary, Blocks.of(measured), passed, unjudged);
   }
 
   private Outcome outcome(
@@ -184,9 +195,9 @@ public final class StudyRun {
         label, study.model().name(), "", false, null, null, null, null, null, false, why);
   }
 
-  /** How long it will take, from what each call took in the parity run. */
-  private String expectation(Map<String, EngineParity> engines) {
-    double block = SENTINEL_SECONDS;
+  /** How long the processes of a block will take, from what each call took in the parity run. */
+  private double forkSeconds(Map<String, EngineParity> engines) {
+    double seconds = 0;
     int calls = WarmUp.LEAST_ITERATIONS + 1 + study.design().trials();
     for (Cell cell : study.cells()) {
       EngineParity engine = engines.get(cell.label());
@@ -196,17 +207,9 @@ public final class StudyRun {
             start
                 ? engine.estimates().values().stream().mapToLong(Long::longValue).sum()
                 : (double) calls * engine.estimates().get(cell.workload().name());
-        block += (engine.startNanos() + work) / 1e9;
+        seconds += (engine.startNanos() + work) / 1e9;
       }
     }
-    double least = block * Math.min(study.design().forks(), Study.Design.LEAST_FORKS);
-    double all = block * study.design().forks();
-    return "measuring %d cells in up to %d blocks: about %.0f s (at least %.0f s, budget %.0f s)"
-        .formatted(
-            study.cells().size(),
-            study.design().forks(),
-            Math.max(least, Math.min(all, study.design().budgetSeconds())),
-            least,
-            study.design().budgetSeconds());
+    return seconds;
   }
 }

@@ -15,11 +15,13 @@ import io.steelyard.stats.Interval;
 import io.steelyard.stats.Intervals;
 import io.steelyard.stats.RequiredForks;
 import io.steelyard.stats.Sample;
+import io.steelyard.stats.SequentialPlan;
 import io.steelyard.stats.Verdict;
 import io.steelyard.stats.WarmUp;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -44,6 +46,9 @@ public final class Summariser {
   private final List<Summary.Parity> parity;
   private final List<Summary.FairnessLine> fairness;
   private final Blocks blocks;
+
+  /** By the level of all looks together. */
+  private final Map<Double, SequentialPlan> looks = new HashMap<>();
 
   /**
    * @param engines by label, of all that could be loaded
@@ -92,7 +97,9 @@ public final class Summariser {
     boolean steady = forks.stream().allMatch(fork -> fork.end().settled());
     Optional<Sample> sample =
         forks.isEmpty() ? Optional.empty() : Optional.of(metric.sample(forks));
-    Optional<Interval> interval = sample.flatMap(s -> Intervals.mean(s, study.design().seed()));
+    Optional<Interval> interval =
+        sample.flatMap(
+            s -> Intervals.mean(s, levelAt(forks.size(), Intervals.LEVEL), study.design().seed()));
     return new Summary.Cell(
         label,
         study.engines().get(label).name(),
@@ -194,7 +201,8 @@ public final class Summariser {
       if (a.min() > 0 && b.min() > 0) {
         boolean higher = metric.higherIsBetter();
         long seed = study.design().seed();
-        ratio = Optional.of(level -> Intervals.ratio(a, b, higher, level, seed));
+        ratio =
+            Optional.of(level -> Intervals.ratio(a, b, higher, levelAt(a.forks(), level), seed));
       } else {
         obstacles.add("there is no ratio of values that are not above 0");
       }
@@ -202,6 +210,21 @@ public final class Summariser {
       noteVariation(study.baseline(), b, notes);
     }
     return new Draft(label, metric, ratio, own.size(), obstacles, notes);
+  }
+
+  /**
+   * The level of an interval after so many blocks, such that those of all the looks that an
+   * adaptive run takes hold together at the level asked for.
+   */
+  private double levelAt(int blocks, double together) {
+    if (study.design().adaptive().isEmpty()) {
+      return together;
+    }
+    SequentialPlan plan =
+        looks.computeIfAbsent(
+            together,
+            level -> SequentialPlan.of(Study.Design.LEAST_FORKS, study.design().forks(), level));
+    return plan.levelAt(Math.clamp(blocks, plan.firstLook(), plan.lastLook()));
   }
 
   /**

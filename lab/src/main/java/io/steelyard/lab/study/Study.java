@@ -1,11 +1,9 @@
 package io.steelyard.lab.study;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * What is asked, as a person asks it; all defaults are filled in.
@@ -34,6 +32,7 @@ public record Study(
     List<String> allowed,
     Optional<Limits> limits) {
 
+  /** What can be measured of an engine. */
   public static final List<String> METRICS =
       List.of("prefill", "decode", "coldstart", "load", "memory");
 
@@ -64,8 +63,36 @@ public record Study(
    * @param generate tokens of a timed generation
    * @param depth tokens in the cache before either
    * @param batch sequences of a timed forward pass
+   * @param text token ids of the one text that is the prompt of every call; empty where prompts are
+   *     cut from Steelyard's own
    */
-  public record Shape(int prompt, int generate, int depth, int batch) {}
+  public record Shape(
+      int prompt, int generate, int depth, int batch, Optional<List<Integer>> text) {
+    public Shape {
+      text = text.map(List::copyOf);
+    }
+
+    /** Lengths of prompts that are cut from Steelyard's own texts. */
+    public Shape(int prompt, int generate, int depth, int batch) {
+      this(prompt, generate, depth, batch, Optional.empty());
+    }
+
+    /**
+     * The workload of a metric.
+     *
+     * @throws IllegalArgumentException if there is no such metric
+     */
+    public Workload workload(String metric) {
+      return switch (metric) {
+        case "prefill" -> Workload.prefill(prompt, depth);
+        case "decode" -> Workload.decode(generate, text.map(List::size).orElse(depth));
+        case "forward" -> Workload.forward(batch, prompt);
+        case "coldstart", "load", "memory" -> Workload.start(prompt, generate, depth);
+        case "time" -> Workload.command();
+        default -> throw new IllegalArgumentException("unknown metric " + metric);
+      };
+    }
+  }
 
   /**
    * What every engine is told, unless an option of its own says otherwise.
@@ -82,14 +109,16 @@ public record Study(
   /**
    * How much is measured.
    *
-   * @param forks blocks, each with one fresh process a cell
+   * @param forks the most blocks, each with one fresh process a cell; 0 for as many as the budget
+   *     is expected to allow, until the parity run has shown how many those are
    * @param trials timed calls in a process
    * @param warmUpCap the most warm-up calls in a process
    * @param warmUpSeconds no further warm-up call starts after this time
    * @param budgetSeconds no further block starts after this time, once there are {@value
-   *     #LEAST_FORKS}
+   *     #LEAST_FORKS}; {@link #NO_BUDGET} where nothing limits it
    * @param margin the change that matters, such as 0.02
    * @param seed of the order of cells and of every resampling
+   * @param adaptive how it follows what was measured; empty where all of it is fixed beforehand
    */
   public record Design(
       int forks,
@@ -98,10 +127,47 @@ public record Study(
       double warmUpSeconds,
       double budgetSeconds,
       double margin,
-      long seed) {
+      long seed,
+      Optional<Adaptive> adaptive) {
     /** Fewer forks allow no interval worth printing. */
     public static final int LEAST_FORKS = 3;
+
+    /** More seconds than any run takes. */
+    public static final double NO_BUDGET = 1e9;
+
+    /** Of fewer blocks none is left out. */
+    private static final int LEAST_LOOKED = 6;
+
+    /** A design that doesn't depend on what is measured, but for the budget. */
+    public Design(
+        int forks,
+        int trials,
+        int warmUpCap,
+        double warmUpSeconds,
+        double budgetSeconds,
+        double margin,
+        long seed) {
+      this(forks, trials, warmUpCap, warmUpSeconds, budgetSeconds, margin, seed, Optional.empty());
+    }
+
+    /** The same design with so many blocks, or fewer where it is adaptive. */
+    public Design upTo(int most) {
+      // Looks widen every interval, and can't end a run of so few blocks much sooner.
+      Optional<Adaptive> looking = adaptive.filter(_ -> most >= LEAST_LOOKED);
+      return new Design(
+          most, trials, warmUpCap, warmUpSeconds, budgetSeconds, margin, seed, looking);
+    }
   }
+
+  /**
+   * How a design follows what was measured: it ends once everything is settled, leaves out what is,
+   * and gives a process as many trials as pay.
+   *
+   * @param precision a ratio is settled, too, once the half-width of its interval is no larger than
+   *     this; such as 0.01
+   * @param mostTrials the most timed calls in a process
+   */
+  public record Adaptive(double precision, int mostTrials) {}
 
   /** A study without known limits. */
   public Study(
@@ -127,6 +193,12 @@ public record Study(
         Optional.empty());
   }
 
+  /** The same study with another design. */
+  public Study with(Design other) {
+    return new Study(
+        command, model, engines, baseline, metrics, shape, settings, other, allowed, limits);
+  }
+
   /** The same study with these limits. */
   public Study with(Optional<Limits> known) {
     return new Study(
@@ -135,19 +207,7 @@ public record Study(
 
   /** The workloads that the metrics need, in the order in which they are reported. */
   public List<Workload> workloads() {
-    Set<Workload> workloads = new LinkedHashSet<>();
-    for (String metric : metrics) {
-      workloads.add(
-          switch (metric) {
-            case "prefill" -> Workload.prefill(shape.prompt, shape.depth);
-            case "decode" -> Workload.decode(shape.generate, shape.depth);
-            case "forward" -> Workload.forward(shape.batch, shape.prompt);
-            case "coldstart", "load", "memory" ->
-                Workload.start(shape.prompt, shape.generate, shape.depth);
-            default -> throw new IllegalArgumentException("unknown metric " + metric);
-          });
-    }
-    return List.copyOf(workloads);
+    return metrics.stream().map(shape::workload).distinct().toList();
   }
 
   /** Every label doing every workload. */

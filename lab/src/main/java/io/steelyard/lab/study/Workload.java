@@ -17,7 +17,9 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
     START,
     PREFILL,
     DECODE,
-    FORWARD
+    FORWARD,
+    /** A command of the user's from its start to its end. */
+    COMMAND
   }
 
   /** Prompt tokens until the first token of a cold start. */
@@ -42,6 +44,10 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
     return new Workload(Kind.FORWARD, length, 0, 0, batch);
   }
 
+  public static Workload command() {
+    return new Workload(Kind.COMMAND, 0, 0, 0, 1);
+  }
+
   /** {@code pp512}, {@code tg64@d4096}, {@code fw4x128}, {@code start}. */
   public String name() {
     String at = depth > 0 ? "@d" + depth : "";
@@ -50,6 +56,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
       case PREFILL -> "pp" + prompt + at;
       case DECODE -> "tg" + generate + at;
       case FORWARD -> "fw" + batch + "x" + prompt;
+      case COMMAND -> "command";
     };
   }
 
@@ -60,6 +67,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
       case PREFILL -> prompt;
       case DECODE -> generate;
       case FORWARD -> (long) batch * prompt;
+      case COMMAND -> 0;
     };
   }
 
@@ -73,6 +81,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
       case PREFILL -> depth + prompt;
       case DECODE -> Math.max(depth, DECODE_PROMPT) + generate;
       case FORWARD -> prompt;
+      case COMMAND -> 0;
     };
   }
 }

@@ -1,5 +1,6 @@
 package io.steelyard.lab.text;
 
+import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import java.util.Arrays;
 import java.util.List;
@@ -8,7 +9,7 @@ import java.util.List;
  * The token ids of every timed call: the same for all labels, a different prompt for each trial of
  * a block.
  *
- * @param texts token ids of the eight texts
+ * @param texts token ids of the texts: Steelyard's eight, or one of the user's
  */
 public record Prompts(List<int[]> texts) {
   public Prompts {
@@ -18,6 +19,20 @@ public record Prompts(List<int[]> texts) {
     texts = List.copyOf(texts);
   }
 
+  /**
+   * A study's prompts: its own text, or else these.
+   *
+   * @param usual token ids of {@link Texts#prompts}
+   */
+  public static Prompts of(Study study, List<int[]> usual) {
+    return new Prompts(
+        study
+            .shape()
+            .text()
+            .map(own -> List.of(own.stream().mapToInt(Integer::intValue).toArray()))
+            .orElse(usual));
+  }
+
   /** How many prompts there are. */
   public int count() {
     return texts.size();
@@ -25,7 +40,7 @@ public record Prompts(List<int[]> texts) {
 
   /**
    * The ids of a workload's call: first the depth, which all prompts share so that a cache may keep
-   * it, then the prompt's own text.
+   * it, then the prompt's own text. A single text is decoded on from as it is.
    */
   public int[] ids(Workload workload, int prompt) {
     return switch (workload.kind()) {
@@ -33,9 +48,12 @@ public record Prompts(List<int[]> texts) {
       case PREFILL -> atDepth(workload.depth(), prompt, workload.prompt());
       case DECODE -> {
         int before = Math.max(workload.depth(), Workload.DECODE_PROMPT);
-        yield atDepth(before - Workload.DECODE_PROMPT, prompt, Workload.DECODE_PROMPT);
+        yield texts.size() == 1
+            ? own(0, before)
+            : atDepth(before - Workload.DECODE_PROMPT, prompt, Workload.DECODE_PROMPT);
       }
       case FORWARD -> own(prompt, workload.prompt());
+      case COMMAND -> new int[0];
     };
   }
 

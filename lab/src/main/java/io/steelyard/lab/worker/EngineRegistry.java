@@ -75,6 +75,28 @@ public final class EngineRegistry {
     return registry;
   }
 
+  /**
+   * These engines and some more, which take no options.
+   *
+   * @param workers by name, the command that starts a worker
+   */
+  public EngineRegistry with(Map<String, List<String>> workers) {
+    EngineRegistry all = new EngineRegistry();
+    all.entries.putAll(entries);
+    all.problems.addAll(problems);
+    workers.forEach(
+        (name, command) ->
+            all.entries.put(
+                name,
+                new Entry(
+                    name,
+                    "",
+                    List.of(),
+                    "given",
+                    _ -> new WorkerCommand(name, command, Map.of(), ""))));
+    return all;
+  }
+
   /** All engines, by name. */
   public List<Entry> entries() {
     return List.copyOf(entries.values());

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.lab.RunListener;
 import io.steelyard.lab.TestData;
-import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.worker.MachineCounters;
 import io.steelyard.lab.worker.WorkerException;
 import java.nio.file.Files;
@@ -21,6 +21,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,10 +36,12 @@ class BlockLoopTest {
   private final FakeMachine machine = new FakeMachine();
   private final List<String> notes = new ArrayList<>();
   private final List<Double> shares = new ArrayList<>();
+  private final List<String> details = new ArrayList<>();
 
   /** Processes that die once they are loaded, as {@link #ids} writes them. */
   private final List<String> failing = new ArrayList<>();
 
+  private Look look = Look.NOTHING;
   private Study study = TestData.study(List.of("prefill", "decode"), "a", "b");
   private Path file;
   private double stolenShare;
@@ -109,9 +112,8 @@ class BlockLoopTest {
     }
 
     @Override
-    public void run(BlockLoop.Place place, EngineParity expected) {
+    public void run(BlockLoop.Place place) {
       places.add(place);
-      assertThat(expected.label()).isEqualTo(place.cell().label());
       String cell = place.cell().id();
       machine.work(place);
       if (failing.contains(
@@ -121,7 +123,7 @@ class BlockLoopTest {
         return;
       }
       add(TestData.forkStart(place.block(), place.attempt(), cell, place.fork(), false));
-      for (int trial = 0; trial < study.design().trials(); trial++) {
+      for (int trial = 0; trial < place.trials(); trial++) {
         add(
             TestData.stolen(
                 TestData.call(
@@ -209,13 +211,9 @@ class BlockLoopTest {
   }
 
   private List<BlockLoop.Place> run(int entries, String... labels) throws WorkerException {
-    Map<String, EngineParity> parity = new LinkedHashMap<>();
-    for (String label : labels) {
-      parity.put(label, TestData.parity(label));
-    }
     try (Journal journal = Journal.open(file)) {
       FakeForks forks = new FakeForks(journal, entries);
-      new BlockLoop(study, journal, parity, forks, machine, listener()).run();
+      new BlockLoop(study, journal, Set.of(labels), forks, machine, _ -> look, listener()).run();
       return forks.places;
     }
   }
@@ -225,6 +223,7 @@ class BlockLoopTest {
       @Override
       public void progress(String stage, double share, String detail) {
         shares.add(share);
+        details.add(detail);
       }
 
       @Override
@@ -331,6 +330,44 @@ class BlockLoopTest {
 
     assertThat(again).isEqualTo(first);
     assertThat(ids(run())).isNotEqualTo(first);
+  }
+
+  @Test
+  void whatIsSettledIsLeftOutOfTheBlocksThatFollow() throws WorkerException {
+    Workload prefill = Workload.prefill(512, 0);
+    look = new Look(Set.of(prefill), Map.of(), Map.of());
+
+    List<BlockLoop.Place> places = run();
+
+    assertThat(places).hasSize(3 * CELLS + 2 * CELLS / 2);
+    assertThat(places.subList(3 * CELLS, places.size()))
+        .noneMatch(place -> place.cell().workload().equals(prefill));
+    assertThat(run()).as("nor is it measured by a resumption").isEmpty();
+  }
+
+  @Test
+  void theRunEndsOnceEverythingIsSettled() throws WorkerException {
+    look = new Look(Set.copyOf(study.workloads()), Map.of(), Map.of());
+
+    assertThat(run()).hasSize(3 * CELLS);
+    assertThat(notes).containsExactly("everything is settled after 3 blocks");
+  }
+
+  @Test
+  void processesOfLaterBlocksHaveAsManyTrialsAsPay() throws WorkerException {
+    Workload decode = Workload.decode(64, 0);
+    look =
+        new Look(Set.of(), Map.of(decode, 7), Map.of(decode, List.of("tg64 1.10× [1.00, 1.20]")));
+
+    List<BlockLoop.Place> places = run();
+
+    assertThat(places)
+        .allMatch(
+            place ->
+                place.trials()
+                    == (place.block() > 3 && place.cell().workload().equals(decode) ? 7 : 1));
+    assertThat(details)
+        .contains("block 4 of 5: a/tg64, so far tg64 1.10× [1.00, 1.20]", "block 4 of 5: a/pp512");
   }
 
   @Test

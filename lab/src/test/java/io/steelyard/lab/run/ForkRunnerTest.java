@@ -103,8 +103,9 @@ class ForkRunnerTest {
             name -> folder.resolve("stderr.log"),
             folder.resolve("scratch"));
     Cell cell = STUDY.cells().getFirst();
-    new ForkRunner(STUDY, workers, new Prompts(List.of(new int[] {1, 2, 3})), journal)
-        .run(new BlockLoop.Place(2, 1, cell, 1), expected);
+    Prompts prompts = new Prompts(List.of(new int[] {1, 2, 3}));
+    new ForkRunner(STUDY, workers, prompts, journal, Map.of(cell.label(), expected))
+        .run(new BlockLoop.Place(2, 1, cell, 1, STUDY.design().trials()));
   }
 
   /** The test engine says that its build is 1. */

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -57,6 +58,8 @@ class StudyRunTest {
     return program;
   }
 
+  private Study.Design design = new Study.Design(1, 1, 3, 1, 60, 0.02, 42);
+
   private StudyRun.Outcome run(String... specs) throws WorkerException {
     Study plan = TestData.study(List.of("prefill"), "x");
     Map<String, Study.Engine> engines = new LinkedHashMap<>();
@@ -73,12 +76,24 @@ class StudyRunTest {
             plan.metrics(),
             plan.shape(),
             new Study.Settings(1, 1024, "f32", true, ""),
-            new Study.Design(1, 1, 3, 1, 60, 0.02, 42),
+            design,
             List.of());
     try (RunDirectory made = RunDirectory.create(folder.resolve("runs"), "test", study)) {
       directory = made;
       return new StudyRun(made, registry, cache, listener()).run();
     }
+  }
+
+  @Test
+  void theBudgetSaysHowManyBlocksThereAreAndThePlanKeepsIt() throws Exception {
+    design = new Study.Design(0, 1, 3, 1, 0.1, 0.02, 42, Optional.of(new Study.Adaptive(0.01, 1)));
+
+    StudyRun.Outcome outcome = run("test", "test:label=again");
+
+    // A block takes three seconds and more by the estimate: the budget allows the least.
+    assertThat(directory.plan().design().forks()).isEqualTo(3);
+    assertThat(directory.plan().design().adaptive()).isEmpty();
+    assertThat(outcome.blocks().all()).hasSize(3);
   }
 
   private RunListener listener() {

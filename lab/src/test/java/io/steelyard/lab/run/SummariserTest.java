@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.within;
 import io.steelyard.lab.TestData;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.FairnessSheet;
+import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.stats.Interval;
+import io.steelyard.stats.Intervals;
+import io.steelyard.stats.SequentialPlan;
 import io.steelyard.stats.Verdict;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -100,6 +105,95 @@ class SummariserTest {
     assertThat(comparison.verdict()).isEqualTo("faster");
     assertThat(comparison.blocks()).isEqualTo(3);
     assertThat(comparison.note()).isEmpty();
+  }
+
+  @Test
+  void theLooksOfAnAdaptiveRunAreAllowedFor() {
+    double[] base = {1_000, 1_010, 990, 1_000};
+    double[] engine = {800, 800, 810, 790};
+    blocks(base, engine);
+    study = TestData.with(study, adaptive(10, 3));
+    double level = SequentialPlan.of(3, 10, 0.95).levelAt(4);
+    Interval expected = Intervals.ratio(engine, base, false, level, 42).orElseThrow();
+
+    assertThat(comparison().low()).isCloseTo(expected.low(), within(ROUNDING));
+    assertThat(comparison().high()).isCloseTo(expected.high(), within(ROUNDING));
+  }
+
+  private Study.Design adaptive(int forks, int mostTrials) {
+    Study.Design design = study.design();
+    return new Study.Design(
+        forks,
+        design.trials(),
+        design.warmUpCap(),
+        design.warmUpSeconds(),
+        design.budgetSeconds(),
+        design.margin(),
+        design.seed(),
+        Optional.of(new Study.Adaptive(0.01, mostTrials)));
+  }
+
+  private Look look() {
+    return Look.at(study, summary(), Blocks.of(journal));
+  }
+
+  @Test
+  void aLookSaysWhatIsSettledAndHowItStands() {
+    Workload prefill = Workload.prefill(512, 0);
+    study = TestData.with(study, adaptive(10, 3));
+    blocks(new double[] {1_000, 1_001, 999}, new double[] {500, 500.5, 499.5});
+
+    assertThat(look().settled()).containsExactly(prefill);
+    assertThat(look().standing().get(prefill)).containsExactly("pp512 2.00× [2.00, 2.00]");
+    assertThat(look().trials()).as("of single trials there is no spread").isEmpty();
+
+    journal.clear();
+    blocks(new double[] {1_000, 1_100, 900}, new double[] {950, 1_200, 870});
+
+    assertThat(look().settled()).as("%s", comparison()).isEmpty();
+  }
+
+  @Test
+  void aRatioThatIsPreciseIsSettledThoughItLiesOnTheMargin() {
+    study = TestData.with(study, adaptive(10, 3));
+    blocks(new double[] {1_000, 1_000.1, 999.9}, new double[] {980.3, 980.3, 980.3});
+
+    assertThat(comparison().verdict()).isEqualTo("inconclusive");
+    assertThat(look().settled()).isNotEmpty();
+  }
+
+  @Test
+  void aDesignThatIsFixedIsFollowedWhateverIsSeen() {
+    blocks(new double[] {1_000, 1_001, 999}, new double[] {500, 500.5, 499.5});
+
+    assertThat(look().settled()).isEmpty();
+    assertThat(look().trials()).isEmpty();
+    assertThat(look().standing()).isNotEmpty();
+  }
+
+  @Test
+  void moreTrialsPayWhereTheyScatterMoreThanTheirProcesses() {
+    study = TestData.with(study, adaptive(10, 20));
+    scatteringTrials(200, 0);
+    int many = look().trials().get(Workload.prefill(512, 0));
+    journal.clear();
+    scatteringTrials(10, 100);
+    int few = look().trials().get(Workload.prefill(512, 0));
+
+    assertThat(many).isEqualTo(20);
+    assertThat(few).isEqualTo(2);
+  }
+
+  /** Three blocks whose trials and whose processes differ by these milliseconds. */
+  private void scatteringTrials(double trial, double process) {
+    for (int block = 1; block <= 3; block++) {
+      journal.add(TestData.blockStart(block, 1));
+      long own = (long) ((1_000 + block * process) * MILLION);
+      long off = (long) (trial * MILLION);
+      trials(block, "base/pp512", own - off, own + off);
+      trials(block, "engine/pp512", 1_000 * MILLION - off, 1_000 * MILLION + off);
+      journal.add(TestData.blockEnd(block, 1, ""));
+    }
   }
 
   @Test

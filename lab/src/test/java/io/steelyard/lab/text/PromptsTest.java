@@ -3,10 +3,13 @@ package io.steelyard.lab.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.steelyard.lab.TestData;
+import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -101,6 +104,21 @@ class PromptsTest {
     assertThat(deep).hasSize(50);
     assertThat(Arrays.copyOf(deep, 34)).isEqualTo(range(0, 34));
     assertThat(Arrays.copyOfRange(deep, 34, 50)).isEqualTo(range(200, 216));
+  }
+
+  @Test
+  void aTextOfTheUsersIsThePromptOfEveryCall() {
+    Study study = TestData.study(List.of("prefill", "decode"), "one");
+    List<Integer> text = IntStream.range(1_000, 1_040).boxed().toList();
+    Study onText = TestData.with(study, new Study.Shape(40, 64, 0, 1, Optional.of(text)));
+    Prompts own = Prompts.of(onText, texts(8, 100));
+
+    assertThat(own.count()).isEqualTo(1);
+    assertThat(onText.workloads()).extracting(Workload::name).containsExactly("pp40", "tg64@d40");
+    for (Workload workload : onText.workloads()) {
+      assertThat(own.ids(workload, 0)).as(workload.name()).isEqualTo(range(1_000, 1_040));
+    }
+    assertThat(Prompts.of(study, texts(8, 100)).count()).isEqualTo(8);
   }
 
   @Test

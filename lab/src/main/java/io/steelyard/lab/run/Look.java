@@ -1,0 +1,141 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.metric.Metric;
+import io.steelyard.lab.record.Blocks;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Entry.Role;
+import io.steelyard.lab.record.ForkRecord;
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.stats.TrialsPerFork;
+import io.steelyard.stats.Verdict;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * What the blocks so far tell of how to go on.
+ *
+ * @param settled workloads of which no further block is needed
+ * @param trials by workload, how many timed calls in a process pay; it is missing where that is not
+ *     known yet
+ * @param standing by workload, how its ratios stand, for a person who watches
+ */
+record Look(
+    Set<Workload> settled, Map<Workload, Integer> trials, Map<Workload, List<String>> standing) {
+  /** Before there is anything to see. */
+  static final Look NOTHING = new Look(Set.of(), Map.of(), Map.of());
+
+  /** One trial alone has no spread. */
+  private static final int LEAST_TRIALS = 2;
+
+  /**
+   * Takes a look.
+   *
+   * @param summary of these blocks
+   */
+  static Look at(Study study, Summary summary, Blocks blocks) {
+    Set<Workload> settled = new HashSet<>(study.workloads());
+    Map<Workload, Integer> trials = new HashMap<>();
+    Map<Workload, List<String>> standing = new HashMap<>();
+    for (Metric metric : Metric.of(study)) {
+      Workload workload = metric.workload();
+      for (Summary.Comparison comparison : summary.comparisons()) {
+        if (comparison.metric().equals(metric.name()) && comparison.low() != null) {
+          standing.computeIfAbsent(workload, w -> new ArrayList<>()).add(said(comparison));
+        }
+      }
+      if (study.design().adaptive().isPresent()) {
+        Study.Adaptive adaptive = study.design().adaptive().get();
+        if (!settled(study, metric, summary, adaptive.precision())) {
+          settled.remove(workload);
+        }
+        // Where the number of trials is given, it stays.
+        boolean free = adaptive.mostTrials() > study.design().trials();
+        for (String label : study.engines().keySet()) {
+          if (free && !label.equals(study.baseline())) {
+            trials(study, label, metric, blocks, adaptive.mostTrials())
+                .ifPresent(n -> trials.merge(workload, n, Math::max));
+          }
+        }
+      }
+    }
+    return study.design().adaptive().isPresent()
+        ? new Look(settled, trials, standing)
+        : new Look(Set.of(), Map.of(), standing);
+  }
+
+  private static String said(Summary.Comparison comparison) {
+    return "%s %.2f× [%.2f, %.2f]"
+        .formatted(comparison.metric(), comparison.ratio(), comparison.low(), comparison.high());
+  }
+
+  private static boolean settled(Study study, Metric metric, Summary summary, double precision) {
+    return study.baseline().isEmpty()
+        ? summary.cells().stream()
+            .filter(cell -> cell.metric().equals(metric.name()))
+            .allMatch(cell -> cell.low() != null && precise(cell, precision))
+        : summary.comparisons().stream()
+            .filter(comparison -> comparison.metric().equals(metric.name()))
+            .allMatch(comparison -> settled(comparison, precision));
+  }
+
+  private static boolean precise(Summary.Cell cell, double precision) {
+    return (cell.high() - cell.low()) / 2 <= precision * Math.abs(cell.mean());
+  }
+
+  private static boolean settled(Summary.Comparison comparison, double precision) {
+    return !comparison.verdict().equals(Verdict.INCONCLUSIVE.label())
+        || (comparison.low() != null
+            && Math.sqrt(comparison.high() / comparison.low()) <= 1 + precision);
+  }
+
+  /** By the spread of what is compared: of the ratio where there is a baseline. */
+  private static OptionalInt trials(
+      Study study, String label, Metric metric, Blocks blocks, int most) {
+    NavigableMap<Integer, ForkRecord> own = blocks.sound(new Cell(label, metric.workload()));
+    Optional<NavigableMap<Integer, ForkRecord>> other =
+        Optional.of(study.baseline())
+            .filter(baseline -> !baseline.isEmpty())
+            .map(baseline -> blocks.sound(new Cell(baseline, metric.workload())));
+    other.ifPresent(
+        baseline -> {
+          own.keySet().retainAll(baseline.keySet());
+          baseline.keySet().retainAll(own.keySet());
+        });
+    if (own.size() < Study.Design.LEAST_FORKS
+        || own.values().stream().anyMatch(fork -> fork.calls(Role.TRIAL).size() < LEAST_TRIALS)) {
+      return OptionalInt.empty();
+    }
+    List<ForkRecord> forks = new ArrayList<>(own.values());
+    other.ifPresent(baseline -> forks.addAll(baseline.values()));
+    return OptionalInt.of(
+        TrialsPerFork.best(
+            metric.sample(List.copyOf(own.values())),
+            other.map(baseline -> metric.sample(List.copyOf(baseline.values()))),
+            forks.stream().mapToDouble(Look::nanosWithoutTrials).average().orElseThrow(),
+            forks.stream().mapToDouble(Look::nanosOfTrial).average().orElseThrow(),
+            LEAST_TRIALS,
+            most));
+  }
+
+  private static double nanosWithoutTrials(ForkRecord fork) {
+    double calls = fork.calls(Role.WARM_UP).stream().mapToLong(Entry.Call::outsideNanos).sum();
+    return calls + fork.start().runtimeNanos() + fork.start().loadOutsideNanos();
+  }
+
+  private static double nanosOfTrial(ForkRecord fork) {
+    return fork.calls(Role.TRIAL).stream()
+        .mapToLong(Entry.Call::outsideNanos)
+        .average()
+        .orElseThrow();
+  }
+}
