@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,10 +110,21 @@ class ImportersTest {
 
   @ParameterizedTest
   @MethodSource("samples")
+  void aFileThatIsCutOffIsRefusedOrWhole(Sample sample) throws IOException {
+    cutOff(sample, 7);
+  }
+
+  @ParameterizedTest
+  @MethodSource("samples")
+  @Tag("soak")
   void aFileThatIsCutOffAnywhereIsRefusedOrWhole(Sample sample) throws IOException {
+    cutOff(sample, 1);
+  }
+
+  private void cutOff(Sample sample, int step) throws IOException {
     String whole = sample.text();
     int cells = cells(sample.importer(), file(sample.file(), whole));
-    for (int length = 1; length < whole.length(); length++) {
+    for (int length = 1; length < whole.length(); length += step) {
       Path file = file("cut", whole.substring(0, length));
       try {
         // What is left may be a shorter file of whole rows; it is never a row with a part missing.
@@ -133,9 +145,20 @@ class ImportersTest {
   @ParameterizedTest
   @MethodSource("samples")
   void changedBytesAreReadOrRefusedAndNothingElse(Sample sample) throws IOException {
+    change(sample, 150);
+  }
+
+  @ParameterizedTest
+  @MethodSource("samples")
+  @Tag("soak")
+  void bytesChangedManyTimesAreReadOrRefusedAndNothingElse(Sample sample) throws IOException {
+    change(sample, 5_000);
+  }
+
+  private void change(Sample sample, int times) throws IOException {
     Random random = new Random(SEED);
     byte[] whole = sample.text().getBytes(StandardCharsets.UTF_8);
-    for (int i = 0; i < 1_000; i++) {
+    for (int i = 0; i < times; i++) {
       byte[] changed = whole.clone();
       for (int n = random.nextInt(4); n >= 0; n--) {
         changed[random.nextInt(changed.length)] = (byte) random.nextInt(256);
