@@ -30,6 +30,8 @@ final class ModuleOrderTest {
           .definedBy("io.steelyard.engines..")
           .layer("reports")
           .definedBy("io.steelyard.reports..")
+          .layer("history")
+          .definedBy("io.steelyard.history..")
           .layer("app")
           .definedBy("io.steelyard.app..")
           .whereLayer("kernels")
@@ -43,6 +45,8 @@ final class ModuleOrderTest {
           .whereLayer("engines")
           .mayOnlyAccessLayers("lab", "models", "kernels")
           .whereLayer("reports")
+          .mayOnlyAccessLayers("lab", "stats")
+          .whereLayer("history")
           .mayOnlyAccessLayers("lab", "stats")
           .whereLayer("app")
           .mayNotBeAccessedByAnyLayer();

@@ -1,0 +1,188 @@
+package io.steelyard.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+final class HistoryCommandTest {
+  private static final JsonMapper JSON = JsonMapper.builder().build();
+
+  @TempDir private Path folder;
+
+  /** What a command did. */
+  private record Outcome(int code, String out, String err) {}
+
+  private Outcome run(String... arguments) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    all.add("--history");
+    all.add(folder.resolve("history").toString());
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    ByteArrayOutputStream seenOut = new ByteArrayOutputStream();
+    ByteArrayOutputStream seenErr = new ByteArrayOutputStream();
+    try {
+      Locale.setDefault(Locale.ROOT);
+      System.setOut(new PrintStream(seenOut, true, StandardCharsets.UTF_8));
+      System.setErr(new PrintStream(seenErr, true, StandardCharsets.UTF_8));
+      CommandLine line = new CommandLine(new HistoryCommand());
+      line.setCaseInsensitiveEnumValuesAllowed(true);
+      line.setExecutionExceptionHandler(
+          (failure, command, parsed) -> {
+            System.err.println(failure.getMessage());
+            return failure instanceof UsageException ? ExitCode.USAGE : ExitCode.FAILED;
+          });
+      int code = line.execute(all.toArray(String[]::new));
+      return new Outcome(
+          code, seenOut.toString(StandardCharsets.UTF_8), seenErr.toString(StandardCharsets.UTF_8));
+    } finally {
+      System.setOut(out);
+      System.setErr(err);
+    }
+  }
+
+  /** A file of hyperfine with one command of about this time. */
+  private Path times(String name, double seconds) throws IOException {
+    return Files.writeString(
+        folder.resolve(name + ".json"),
+        """
+        {"results": [{"command": "work", "mean": %f, "times": [%f, %f, %f]}]}
+        """
+            .formatted(seconds, seconds * 0.999, seconds, seconds * 1.001));
+  }
+
+  private void imported(String... arguments) {
+    List<String> all = new ArrayList<>(List.of("import", "--machine", "mine"));
+    all.addAll(List.of(arguments));
+    Outcome outcome = run(all.toArray(String[]::new));
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+  }
+
+  @Test
+  void anEmptyHistorySaysHowToFillIt() {
+    Outcome outcome = run("list");
+
+    assertThat(outcome.code()).isZero();
+    assertThat(outcome.out()).contains("history import");
+  }
+
+  @Test
+  void aFileIsAddedOnceAndListed() throws IOException {
+    Path file = times("first", 1);
+
+    assertThat(run("import", file.toString()).out()).contains("first: added (1 cells)");
+    assertThat(run("import", file.toString()).out()).contains("first: is there already");
+
+    assertThat(run("list").out()).contains("first", "hyperfine", "not known");
+    JsonNode listed = JSON.readTree(run("list", "--json").out());
+    assertThat(listed).hasSize(1);
+    assertThat(listed.get(0).get("name").asString()).isEqualTo("first");
+    assertThat(run("list", "--source", "jmh").out()).contains("No such run");
+  }
+
+  @Test
+  void aRunIsShownByNameOrNumber() throws IOException {
+    imported(times("first", 1).toString());
+
+    assertThat(run("show", "first").out()).contains("work", "time", "1.000");
+    assertThat(run("show", "1").out()).contains("work");
+    JsonNode shown = JSON.readTree(run("show", "1", "--json").out());
+    assertThat(shown.get("runs").get(0).get("cells")).hasSize(1);
+    Outcome missing = run("show", "second");
+    assertThat(missing.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(missing.err()).contains("there is no run 'second'");
+  }
+
+  @Test
+  void aTrendNamesWhatItFollows() throws IOException {
+    imported(times("first", 1).toString(), times("second", 2).toString());
+
+    Outcome outcome = run("trend", "time", "--label", "work");
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(outcome.out()).contains("time of work", "+100.0 %");
+    JsonNode trend = JSON.readTree(run("trend", "time", "--json").out());
+    assertThat(trend.get("points")).hasSize(2);
+    assertThat(trend.get("series").get("unit").asString()).isEqualTo("s");
+  }
+
+  @Test
+  void filesOfUnknownMachinesHaveNoTrend() throws IOException {
+    run("import", times("first", 1).toString());
+
+    Outcome outcome = run("trend", "time");
+
+    assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(outcome.err()).contains("only equal hardware is compared");
+  }
+
+  @Test
+  void twoRunsOfOneMachineGetAVerdict() throws IOException {
+    imported(times("slow", 2).toString(), times("fast", 1).toString());
+
+    Outcome outcome = run("compare", "fast", "slow");
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(outcome.out()).contains("2.000", "faster");
+    JsonNode row = JSON.readTree(run("compare", "fast", "slow", "--json").out()).get("rows").get(0);
+    assertThat(row.get("verdict").asString()).isEqualTo("faster");
+  }
+
+  @Test
+  void oneBadFileLeavesTheHistoryAsItWas() throws IOException {
+    Path bad = Files.writeString(folder.resolve("bad.json"), "{\"results\": [{\"command\": ");
+
+    Outcome outcome =
+        run("import", times("good", 1).toString(), "--format=hyperfine", bad.toString());
+
+    assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(outcome.err()).contains(bad.toString());
+    assertThat(run("list").out()).contains("No such run");
+  }
+
+  @Test
+  void exportsGoToStdoutOrAFile() throws IOException {
+    imported(times("first", 1).toString(), times("second", 2).toString());
+    Path file = folder.resolve("out.json");
+
+    assertThat(run("export").out().lines()).hasSize(3);
+    assertThat(run("export", "first").out().lines()).hasSize(2);
+    assertThat(run("export", "--format", "calls").out().lines()).hasSize(7);
+    assertThat(run("export", "--format", "json", "--out", file.toString()).code()).isZero();
+    assertThat(JSON.readTree(Files.readString(file)).get("runs")).hasSize(2);
+  }
+
+  @Test
+  void nothingIsRemovedUnlessItIsSaid() throws IOException {
+    imported(times("first", 1).toString(), times("second", 2).toString());
+
+    assertThat(run("prune", "--keep", "1").out()).contains("1 runs would be removed", "--yes");
+    assertThat(JSON.readTree(run("list", "--json").out())).hasSize(2);
+    assertThat(run("prune", "--keep", "1", "--yes").out()).contains("1 runs removed");
+    assertThat(JSON.readTree(run("list", "--json").out())).hasSize(1);
+    assertThat(run("prune", "--older-than", "30").out()).contains("Nothing to remove");
+    assertThat(run("prune").code()).isEqualTo(ExitCode.USAGE);
+    assertThat(run("prune", "--keep", "-1").code()).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
+  void theUsualPlaceIsNoCache() {
+    assertThat(HistoryPlace.usual(Map.of("STEELYARD_HISTORY", "jdbc:postgresql:x")))
+        .isEqualTo("jdbc:postgresql:x");
+    assertThat(HistoryPlace.usual(Map.of("XDG_DATA_HOME", "/data"))).isEqualTo("/data/steelyard");
+    assertThat(HistoryPlace.usual(Map.of())).endsWith(".local/share/steelyard");
+  }
+}
