@@ -32,9 +32,6 @@ public final class WarmUp {
   /** Noise below this is taken for this, so that changes of a few per mille are no change. */
   private static final double LEAST_NOISE = 0.004;
 
-  /** Standard deviations of the noise at which a single value is no part of it. */
-  private static final double FAR = 4;
-
   private WarmUp() {}
 
   /** The classes of Barrett et al. (2017). */
@@ -95,7 +92,7 @@ public final class WarmUp {
   /** Whether the last value alone is far below the others: too little for a trend, yet a change. */
   private static boolean hasJustDropped(double[] logs) {
     double noise = Math.max(LEAST_NOISE, ChangePoints.noiseOf(logs));
-    return logs[logs.length - 1] < Quantiles.median(logs) - FAR * noise;
+    return logs[logs.length - 1] < Quantiles.median(logs) - Spikes.FAR * noise;
   }
 
   private static boolean hasTrend(double[] logs) {
@@ -165,30 +162,12 @@ public final class WarmUp {
   }
 
   /**
-   * Replaces spikes by the median of their neighbours, three on each side, fewer near an end but
-   * the same number on both sides, so that a step is no spike. The first two stay: a slow first
-   * iteration is what warm-up looks like. The last two have neighbours before them only, and are
-   * replaced only where they are slow: a call is slow by accident, and fast for a reason.
+   * The first two stay: a slow first iteration is what warm-up looks like. The last two are spikes
+   * only where they are slow: a call is slow by accident, and fast for a reason.
    */
   private static double[] withoutSpikes(double[] logs) {
-    int n = logs.length;
     double noise = Math.max(LEAST_NOISE, ChangePoints.noiseOf(logs));
-    double[] clean = logs.clone();
-    for (int i = 2; i < n; i++) {
-      boolean atEnd = i >= n - 2;
-      int reach = Math.min(3, atEnd ? i : Math.min(i, n - 1 - i));
-      int after = atEnd ? 0 : reach;
-      double[] neighbours = new double[reach + after];
-      System.arraycopy(logs, i - reach, neighbours, 0, reach);
-      System.arraycopy(logs, i + 1, neighbours, reach, after);
-      double median = Quantiles.median(neighbours);
-      double distance = logs[i] - median;
-      double far = FAR * Math.max(noise, Robust.deviation(neighbours));
-      if (distance > far || (!atEnd && distance < -far)) {
-        clean[i] = median;
-      }
-    }
-    return clean;
+    return Spikes.replaced(logs, noise, Spikes.AtEnd.NONE, Spikes.AtEnd.HIGH);
   }
 
   private static double[] levels(double[] values, int[] starts) {

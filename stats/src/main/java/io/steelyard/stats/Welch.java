@@ -26,18 +26,37 @@ public record Welch(double t, double degrees, double pValue) {
     if (first.length < 2 || second.length < 2) {
       return Optional.empty();
     }
-    double firstShare = Moments.variance(first) / first.length;
-    double secondShare = Moments.variance(second) / second.length;
-    double variance = firstShare + secondShare;
+    return of(
+        Moments.mean(first) - Moments.mean(second),
+        Moments.variance(first) / first.length,
+        first.length,
+        Moments.variance(second) / second.length,
+        second.length);
+  }
+
+  /**
+   * Tests a difference of two means.
+   *
+   * @param difference first less second
+   * @param firstVariance variance of the first mean, not of its values
+   * @param firstCount values behind it, at least two
+   */
+  static Optional<Welch> of(
+      double difference,
+      double firstVariance,
+      int firstCount,
+      double secondVariance,
+      int secondCount) {
+    double variance = firstVariance + secondVariance;
     if (variance == 0) {
       return Optional.empty();
     }
-    double t = (Moments.mean(first) - Moments.mean(second)) / Math.sqrt(variance);
+    double t = difference / Math.sqrt(variance);
     double degrees =
         variance
             * variance
-            / (firstShare * firstShare / (first.length - 1)
-                + secondShare * secondShare / (second.length - 1));
+            / (firstVariance * firstVariance / (firstCount - 1)
+                + secondVariance * secondVariance / (secondCount - 1));
     double pValue = 2 * TDistribution.of(degrees).survivalProbability(Math.abs(t));
     return Optional.of(new Welch(t, degrees, pValue));
   }
