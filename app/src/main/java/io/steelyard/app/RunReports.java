@@ -12,6 +12,7 @@ import io.steelyard.lab.run.CommandRun;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
+import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.MarkdownReport;
 import io.steelyard.reports.ReportInput;
 import io.steelyard.reports.Series;
@@ -49,7 +50,7 @@ final class RunReports {
             formulas,
             setting(),
             study.limits().map(RooflineTable::sentence).orElse(""),
-            RunDetails.of(study, outcome.blocks()),
+            details(),
             notes());
     try {
       MarkdownReport.write(directory.path(), input).problems().forEach(console::note);
@@ -88,6 +89,13 @@ final class RunReports {
     }
     parts.add("%d blocks of fresh processes".formatted(outcome.blocks().all().size()));
     return String.join(" · ", parts);
+  }
+
+  private List<DetailTable> details() {
+    List<DetailTable> tables = new ArrayList<>();
+    DifferenceTests.of(study, outcome.blocks()).ifPresent(tables::add);
+    tables.addAll(RunDetails.of(study, outcome.blocks()));
+    return tables;
   }
 
   private List<String> notes() {

@@ -16,6 +16,7 @@ import io.steelyard.stats.Intervals;
 import io.steelyard.stats.RequiredForks;
 import io.steelyard.stats.Sample;
 import io.steelyard.stats.SequentialPlan;
+import io.steelyard.stats.Shape;
 import io.steelyard.stats.Verdict;
 import io.steelyard.stats.WarmUp;
 import java.util.ArrayList;
@@ -208,6 +209,8 @@ public final class Summariser {
       }
       noteVariation(label, a, notes);
       noteVariation(study.baseline(), b, notes);
+      noteShape(label, a, notes);
+      noteShape(study.baseline(), b, notes);
     }
     return new Draft(label, metric, ratio, own.size(), obstacles, notes);
   }
@@ -325,6 +328,13 @@ public final class Summariser {
     if (variation > NOISY) {
       notes.add("%s varies by %.0f %% between processes".formatted(label, 100 * variation));
     }
+  }
+
+  /** Why an interval is optimistic. */
+  private static void noteShape(String label, Sample sample, List<String> notes) {
+    Shape.of(sample)
+        .warning()
+        .ifPresent(why -> notes.add(label + ": " + why.replaceAll("\\.$", "")));
   }
 
   /** What forbids a verdict between a label and the baseline. */
