@@ -1,6 +1,7 @@
 package io.steelyard.history.imports;
 
 import io.steelyard.history.HistoryException;
+import io.steelyard.lab.RunException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -48,7 +49,7 @@ final class Bounds {
   }
 
   private static String reason(Path file, IOException e) {
-    return Files.exists(file) ? e.getMessage() : "there is no such file";
+    return Files.exists(file) ? RunException.reason(e) : "there is no such file";
   }
 
   /** A file's bytes as UTF-8, without a byte order mark. */
