@@ -40,7 +40,7 @@ abstract class StoreContract {
   }
 
   @BeforeEach
-  void openStore() {
+  void openStore() throws Exception {
     store = another();
   }
 
