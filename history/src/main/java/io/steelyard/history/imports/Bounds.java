@@ -24,7 +24,23 @@ final class Bounds {
   /** Rows, benchmarks or results of a file. */
   static final int CELLS = 100_000;
 
+  /** No measurement is larger, and sums of squares of smaller numbers are finite. */
+  private static final double LARGEST = 1e150;
+
   private Bounds() {}
+
+  /**
+   * A number that can be reckoned with.
+   *
+   * @param place the file and the place in it
+   * @throws HistoryException if it is not finite, or larger than anything that is measured
+   */
+  static double finite(String place, double value) {
+    if (!(Math.abs(value) <= LARGEST)) {
+      throw new HistoryException(place + ": the number is not finite, or far too large");
+    }
+    return value;
+  }
 
   /**
    * The bytes of a file.

@@ -32,7 +32,7 @@ final class JsonPlace {
                           .maxNameLength(4_096)
                           .maxStringLength(1 << 20)
                           .maxDocumentLength(Bounds.FILE)
-                          .maxTokenCount(8_000_000)
+                          .maxTokenCount(4_000_000)
                           .build())
                   .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                   .build())
@@ -223,10 +223,7 @@ final class JsonPlace {
     } catch (JacksonException _) {
       // Too large for a double, which is said below.
     }
-    if (!Double.isFinite(value)) {
-      throw refused("the number is not finite");
-    }
-    return value;
+    return Bounds.finite(place(), value);
   }
 
   /** A finite number that is not negative, as times, rates and counts are. */
