@@ -218,7 +218,7 @@ class ImportersTest {
     // More values than are read of one file, each as short as it can be.
     String values = "[" + "1,".repeat(5_000_000) + "1]";
 
-    assertRefused(sample.importer(), file("long", sample.with(values)));
+    assertRefused(sample.importer(), file("long", sample.with(values)), "larger or deeper");
   }
 
   @Test
