@@ -39,11 +39,11 @@ final class HistoryTables {
     for (StoredRun run : runs) {
       table.row(
           Long.toString(run.number()),
-          time(run.started()),
+          unbroken(time(run.started())),
           run.name(),
           run.source(),
           model(run.model()),
-          commit(run.commit()),
+          unbroken(commit(run.commit())),
           processor(run),
           Format.count(run.cells()),
           Format.count(run.trials()));
@@ -92,8 +92,8 @@ final class HistoryTables {
       double change = point.mean() / before - 1;
       table.row(
           Long.toString(point.run()),
-          time(point.started()),
-          commit(point.commit()),
+          unbroken(time(point.started())),
+          unbroken(commit(point.commit())),
           figure(point.mean()),
           interval(point.low(), point.high()),
           Double.isFinite(change) ? (change > 0 ? "+" : "") + Format.percent(change, 1) : "",
@@ -134,6 +134,11 @@ final class HistoryTables {
             name ->
                 run.processor().isEmpty() ? name.substring(0, SHORT_FINGERPRINT) : run.processor())
         .orElse("not known");
+  }
+
+  /** In one line also where its column is narrow. */
+  private static String unbroken(String text) {
+    return text.replace(' ', Table.NO_BREAK);
   }
 
   static String time(Instant instant) {

@@ -3,6 +3,7 @@ package io.steelyard.history;
 import io.steelyard.lab.record.Summary;
 import java.io.IOException;
 import java.io.Writer;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -235,6 +236,6 @@ public final class Export {
   }
 
   private static Object plain(Object value) {
-    return value instanceof java.time.Instant time ? time.toString() : value;
+    return value instanceof Instant time ? time.toString() : value;
   }
 }

@@ -1,5 +1,6 @@
 package io.steelyard.history;
 
+import io.steelyard.lab.RunException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +59,8 @@ public final class HistoryStore implements AutoCloseable {
       Files.createDirectories(folder);
     } catch (IOException e) {
       throw new HistoryException(
-          "can't make the folder %s (%s): choose another place".formatted(folder, e.getMessage()),
+          "can't make the folder %s (%s): choose another place"
+              .formatted(folder, RunException.reason(e)),
           e);
     }
     return prepared(Database.sqlite(folder.resolve(FILE)));

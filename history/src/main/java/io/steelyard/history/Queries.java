@@ -19,13 +19,18 @@ final class Queries {
       FROM runs r LEFT JOIN hardware h ON h.id = r.hardware
       """;
 
+  private static final String VALUES =
+      """
+      FROM cells c JOIN runs r ON r.id = c.run LEFT JOIN hardware h ON h.id = r.hardware
+      """;
+
   private final Database database;
 
   Queries(Database database) {
     this.database = database;
   }
 
-  /** A condition of a query with its arguments. */
+  /** The conditions of a query with their arguments. */
   private static final class Conditions {
     private final List<String> texts = new ArrayList<>();
     private final List<Object> arguments = new ArrayList<>();
@@ -36,6 +41,10 @@ final class Queries {
             texts.add(column + " = ?");
             arguments.add(wanted);
           });
+    }
+
+    String and(String fixed) {
+      return texts.isEmpty() ? " WHERE " + fixed : where() + " AND " + fixed;
     }
 
     String where() {
@@ -149,77 +158,110 @@ final class Queries {
         cell);
   }
 
-  /** A point with the series that it belongs to. */
-  private record Value(Trend.Series series, Trend.Point point) {}
-
   Trend trend(TrendQuery query) {
-    Conditions conditions = new Conditions();
-    conditions.equal("c.metric", Optional.of(query.metric()));
-    conditions.equal("c.label", query.label());
-    conditions.equal("c.engine", query.engine());
-    conditions.equal("c.model", query.model());
-    List<Value> values =
-        database.query(
-            """
-            SELECT c.metric, c.unit, c.better, c.label, c.engine, c.model, r.model_sha256,
-                   c.precision, r.settings, h.fingerprint, h.processor, r.id, r.name, r.started,
-                   r.git_commit, r.dirty, c.mean, c.low, c.high, c.forks, c.trials, c.state
-            FROM cells c JOIN runs r ON r.id = c.run LEFT JOIN hardware h ON h.id = r.hardware
-            """
-                + conditions.where()
-                + " AND c.mean IS NOT NULL ORDER BY r.started, r.id, c.place",
-            Queries::value,
-            conditions.arguments.toArray());
-    if (values.isEmpty()) {
+    Conditions fitting = new Conditions();
+    fitting.equal("c.metric", Optional.of(query.metric()));
+    fitting.equal("c.label", query.label());
+    fitting.equal("c.engine", query.engine());
+    fitting.equal("c.model", query.model());
+    int all = count(fitting);
+    if (all == 0) {
       throw new HistoryException(
           "no run in %s has such a value of '%s': './steelyard history list' shows the runs, 'show' their metrics"
               .formatted(database.place(), query.metric()));
     }
-    List<Value> onHardware =
-        values.stream()
-            .filter(value -> !value.series.hardware().isEmpty())
-            .filter(value -> query.hardware().map(value.series.hardware()::equals).orElse(true))
-            .toList();
-    if (onHardware.isEmpty()) {
-      throw new HistoryException(
-          "%d runs in %s have values of '%s', but none is known to be made on %s: only equal hardware is compared"
-              .formatted(
-                  values.size(),
-                  database.place(),
-                  query.metric(),
-                  query.hardware().map(name -> "hardware " + name).orElse("any named hardware")));
-    }
-    Trend.Series series = onHardware.getLast().series;
+    fitting.equal("h.fingerprint", query.hardware());
+    Trend.Series series = newest(fitting, query, all);
+    Conditions equal = new Conditions();
+    equal.equal("c.metric", Optional.of(series.metric()));
+    equal.equal("c.label", Optional.of(series.label()));
+    equal.equal("c.unit", Optional.of(series.unit()));
+    equal.equal("c.better", Optional.of(series.better()));
+    equal.equal("c.engine", Optional.of(series.engine()));
+    equal.equal("c.model", Optional.of(series.model()));
+    equal.equal("c.precision", Optional.of(series.precision()));
+    equal.equal("r.model_sha256", Optional.of(series.modelSha256()));
+    equal.equal("r.settings", Optional.of(series.settings()));
+    equal.equal("h.fingerprint", Optional.of(series.hardware()));
     List<Trend.Point> points =
-        onHardware.stream().filter(value -> value.series.equals(series)).map(Value::point).toList();
-    return new Trend(series, points, values.size() - points.size());
+        database.query(
+            """
+            SELECT r.id, r.name, r.started, r.git_commit, r.dirty, c.mean, c.low, c.high, c.forks,
+                   c.trials, c.state
+            """
+                + VALUES
+                + equal.and("c.mean IS NOT NULL")
+                + " ORDER BY r.started, r.id, c.place",
+            Queries::point,
+            equal.arguments.toArray());
+    return new Trend(series, points, all - points.size());
   }
 
-  private static Value value(ResultSet row) throws SQLException {
-    return new Value(
-        new Trend.Series(
-            row.getString(1),
-            row.getString(2),
-            row.getString(3),
-            row.getString(4),
-            row.getString(5),
-            row.getString(6),
-            row.getString(7),
-            row.getString(8),
-            row.getString(9),
-            orEmpty(row.getString(10)),
-            orEmpty(row.getString(11))),
-        new Trend.Point(
-            row.getLong(12),
-            row.getString(13),
-            Instant.ofEpochMilli(row.getLong(14)),
-            commit(row, 15),
-            row.getDouble(17),
-            real(row, 18),
-            real(row, 19),
-            row.getInt(20),
-            row.getInt(21),
-            row.getString(22)));
+  private int count(Conditions conditions) {
+    return database
+        .query(
+            "SELECT COUNT(*) " + VALUES + conditions.and("c.mean IS NOT NULL"),
+            row -> row.getInt(1),
+            conditions.arguments.toArray())
+        .getFirst();
+  }
+
+  /** What the newest value belongs to, of those whose hardware is known. */
+  private Trend.Series newest(Conditions conditions, TrendQuery query, int all) {
+    return database
+        .query(
+            """
+            SELECT c.metric, c.unit, c.better, c.label, c.engine, c.model, r.model_sha256,
+                   c.precision, r.settings, h.fingerprint, h.processor
+            """
+                + VALUES
+                + conditions.and("c.mean IS NOT NULL AND h.id IS NOT NULL")
+                + " ORDER BY r.started DESC, r.id DESC, c.place DESC LIMIT 1",
+            Queries::series,
+            conditions.arguments.toArray())
+        .stream()
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new HistoryException(
+                    "%s has %d values of '%s', but none is known to be made on %s: only equal hardware is compared"
+                        .formatted(
+                            database.place(),
+                            all,
+                            query.metric(),
+                            query
+                                .hardware()
+                                .map(name -> "hardware " + name)
+                                .orElse("any named hardware"))));
+  }
+
+  private static Trend.Series series(ResultSet row) throws SQLException {
+    return new Trend.Series(
+        row.getString(1),
+        row.getString(2),
+        row.getString(3),
+        row.getString(4),
+        row.getString(5),
+        row.getString(6),
+        row.getString(7),
+        row.getString(8),
+        row.getString(9),
+        row.getString(10),
+        row.getString(11));
+  }
+
+  private static Trend.Point point(ResultSet row) throws SQLException {
+    return new Trend.Point(
+        row.getLong(1),
+        row.getString(2),
+        Instant.ofEpochMilli(row.getLong(3)),
+        commit(row, 4),
+        row.getDouble(6),
+        real(row, 7),
+        real(row, 8),
+        row.getInt(9),
+        row.getInt(10),
+        row.getString(11));
   }
 
   private static StoredRun run(ResultSet row) throws SQLException {

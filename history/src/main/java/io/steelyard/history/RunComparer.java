@@ -65,7 +65,7 @@ final class RunComparer {
     for (Draft draft : drafts) {
       int index = judged.indexOf(draft);
       Verdict otherwise = draft.obstacles.isEmpty() ? Verdict.INCONCLUSIVE : Verdict.NOT_COMPARABLE;
-      rows.add(row(draft, index < 0 ? otherwise : verdicts.get(index)));
+      rows.add(row(draft, index < 0 ? otherwise : verdicts.get(index), margin));
     }
     return new RunComparison(
         subject,
@@ -119,11 +119,14 @@ final class RunComparer {
     return new Draft(key, subject, baseline, ratio, obstacles);
   }
 
-  private static RunComparison.Row row(Draft draft, Verdict verdict) {
+  private static RunComparison.Row row(Draft draft, Verdict verdict, double margin) {
     Optional<Interval> interval = draft.ratio.flatMap(ratio -> ratio.interval(Intervals.LEVEL));
     List<String> said = new ArrayList<>(draft.obstacles);
     if (verdict == Verdict.INCONCLUSIVE && interval.isEmpty()) {
       said.add("an interval needs at least two processes on each side, and values above 0");
+    } else if (verdict == Verdict.INCONCLUSIVE
+        && Verdict.of(interval.orElseThrow(), margin) != Verdict.INCONCLUSIVE) {
+      said.add("not sure enough as one of several ratios judged at once");
     }
     Summary.Cell subject = draft.subject;
     return new RunComparison.Row(

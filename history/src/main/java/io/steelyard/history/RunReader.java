@@ -182,7 +182,7 @@ public final class RunReader {
     try {
       return Files.getLastModifiedTime(directory.resolve(PLAN)).toInstant();
     } catch (IOException e) {
-      throw damaged(PLAN, e.getMessage(), e);
+      throw damaged(PLAN, RunException.reason(e), e);
     }
   }
 
@@ -242,7 +242,7 @@ public final class RunReader {
       String line = reader.readLine();
       return line == null ? "" : line;
     } catch (IOException e) {
-      throw new HistoryException("can't read " + journal + ": " + e.getMessage(), e);
+      throw new HistoryException("can't read " + journal + ": " + RunException.reason(e), e);
     }
   }
 
@@ -250,7 +250,7 @@ public final class RunReader {
     try {
       return Files.exists(journal) ? Files.size(journal) : 0;
     } catch (IOException e) {
-      throw new HistoryException("can't read " + journal + ": " + e.getMessage(), e);
+      throw new HistoryException("can't read " + journal + ": " + RunException.reason(e), e);
     }
   }
 
@@ -260,7 +260,7 @@ public final class RunReader {
     try {
       return Files.readString(path);
     } catch (IOException e) {
-      throw damaged(file, e.getMessage(), e);
+      throw damaged(file, RunException.reason(e), e);
     }
   }
 

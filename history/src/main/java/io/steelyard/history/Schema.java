@@ -1,5 +1,6 @@
 package io.steelyard.history;
 
+import io.steelyard.lab.RunException;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -57,7 +58,7 @@ final class Schema {
     } catch (IOException e) {
       throw new HistoryException(
           "can't write %s (%s): allow writing there or choose another place"
-              .formatted(lockFile, e.getMessage()),
+              .formatted(lockFile, RunException.reason(e)),
           e);
     } finally {
       HERE.unlock();

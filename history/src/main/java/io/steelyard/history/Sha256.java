@@ -1,5 +1,6 @@
 package io.steelyard.history;
 
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -15,8 +16,7 @@ public final class Sha256 {
       digest.update(first);
       for (byte[] bytes : more) {
         digest.update((byte) 0);
-        digest.update(
-            Integer.toString(bytes.length).getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        digest.update(Integer.toString(bytes.length).getBytes(StandardCharsets.US_ASCII));
         digest.update((byte) 0);
         digest.update(bytes);
       }

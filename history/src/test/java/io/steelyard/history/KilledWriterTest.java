@@ -9,6 +9,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,7 +128,7 @@ class KilledWriterTest {
     }
 
     private static List<MeasuredCell> cells(String name) {
-      return java.util.stream.IntStream.range(0, CELLS)
+      return IntStream.range(0, CELLS)
           .mapToObj(i -> SampleRuns.cell(name, "steelyard", "tg" + i, 100, FORKS, TRIALS))
           .toList();
     }

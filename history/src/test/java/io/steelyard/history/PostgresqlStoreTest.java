@@ -3,11 +3,17 @@ package io.steelyard.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.steelyard.history.HistoryStore.Outcome;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -18,11 +24,6 @@ class PostgresqlStoreTest extends StoreContract {
 
   private String url;
 
-  @BeforeAll
-  static void startServer() throws Exception {
-    server = PostgresqlServer.start();
-  }
-
   @AfterAll
   static void stopServer() {
     if (server != null) {
@@ -32,7 +33,11 @@ class PostgresqlStoreTest extends StoreContract {
 
   @BeforeEach
   @Override
-  void openStore() {
+  void openStore() throws Exception {
+    // Not before all of them: a skip there is told of none.
+    if (server == null) {
+      server = PostgresqlServer.start();
+    }
     url = server.url("test" + ++stores);
     super.openStore();
   }
@@ -58,6 +63,30 @@ class PostgresqlStoreTest extends StoreContract {
       assertThat(named.list(RunFilter.all())).hasSize(1);
     }
     assertThat(store.list(RunFilter.all())).isEmpty();
+  }
+
+  @Test
+  void manyMachinesMayMakeTheStoreAtOnce() throws Exception {
+    String fresh = server.url("contended");
+    int openers = 6;
+    CyclicBarrier start = new CyclicBarrier(openers);
+    try (ExecutorService threads = Executors.newFixedThreadPool(openers)) {
+      List<Future<Outcome>> outcomes = new ArrayList<>();
+      for (int i = 0; i < openers; i++) {
+        String name = "run" + i;
+        outcomes.add(
+            threads.submit(
+                () -> {
+                  start.await();
+                  try (HistoryStore own = HistoryStore.open(fresh)) {
+                    return own.add(SampleRuns.run(name, SampleRuns.NOON, 100));
+                  }
+                }));
+      }
+      for (Future<Outcome> outcome : outcomes) {
+        assertThat(outcome.get()).isEqualTo(Outcome.ADDED);
+      }
+    }
   }
 
   @Test

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -39,7 +40,7 @@ abstract class StoreContract {
   }
 
   @BeforeEach
-  void openStore() {
+  void openStore() throws Exception {
     store = another();
   }
 
@@ -205,7 +206,7 @@ abstract class StoreContract {
 
   @Test
   void thereIsNoTrendOfUnknownHardware() {
-    store.add(SampleRuns.run("a", NOON, java.util.Map.of(), 100, 3, 3));
+    store.add(SampleRuns.run("a", NOON, Map.of(), 100, 3, 3));
 
     assertThatThrownBy(() -> store.trend(TrendQuery.of("tg64")))
         .isInstanceOf(HistoryException.class)
@@ -238,7 +239,7 @@ abstract class StoreContract {
     RunRecord.Model model = new RunRecord.Model("model", "abc", "real");
     store.add(SampleRuns.run("a", day(1), 100));
     store.add(SampleRuns.run("b", day(2), SampleRuns.ELSEWHERE, 200, 3, 3));
-    store.add(SampleRuns.run("c", day(3), java.util.Map.of(), 200, 3, 3));
+    store.add(SampleRuns.run("c", day(3), Map.of(), 200, 3, 3));
     store.add(SampleRuns.with(SampleRuns.run("d", day(4), 200), model, "threads=1"));
     store.add(
         SampleRuns.with(

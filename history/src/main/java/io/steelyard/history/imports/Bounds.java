@@ -1,6 +1,7 @@
 package io.steelyard.history.imports;
 
 import io.steelyard.history.HistoryException;
+import io.steelyard.lab.RunException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -23,7 +24,23 @@ final class Bounds {
   /** Rows, benchmarks or results of a file. */
   static final int CELLS = 100_000;
 
+  /** No measurement is larger, and sums of squares of smaller numbers are finite. */
+  private static final double LARGEST = 1e150;
+
   private Bounds() {}
+
+  /**
+   * A number that can be reckoned with.
+   *
+   * @param place the file and the place in it
+   * @throws HistoryException if it is not finite, or larger than anything that is measured
+   */
+  static double finite(String place, double value) {
+    if (!(Math.abs(value) <= LARGEST)) {
+      throw new HistoryException(place + ": the number is not finite, or far too large");
+    }
+    return value;
+  }
 
   /**
    * The bytes of a file.
@@ -48,7 +65,7 @@ final class Bounds {
   }
 
   private static String reason(Path file, IOException e) {
-    return Files.exists(file) ? e.getMessage() : "there is no such file";
+    return Files.exists(file) ? RunException.reason(e) : "there is no such file";
   }
 
   /** A file's bytes as UTF-8, without a byte order mark. */

@@ -5,6 +5,7 @@ import io.steelyard.history.MeasuredCell;
 import io.steelyard.history.RunRecord;
 import io.steelyard.history.Sha256;
 import io.steelyard.history.TimedValue;
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.stats.Interval;
 import io.steelyard.stats.Intervals;
@@ -243,7 +244,7 @@ final class Imported {
     try {
       return Files.getLastModifiedTime(file).toInstant();
     } catch (IOException e) {
-      throw new HistoryException("can't read " + file + ": " + e.getMessage(), e);
+      throw new HistoryException("can't read " + file + ": " + RunException.reason(e), e);
     }
   }
 }

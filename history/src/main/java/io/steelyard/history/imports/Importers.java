@@ -5,6 +5,7 @@ import io.steelyard.history.RunRecord;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -81,8 +82,7 @@ public final class Importers {
 
   /** What the beginning of a file tells; what it holds is proved by reading it. */
   private static Optional<Importer> format(String head) {
-    String upper =
-        head.substring(0, Math.min(head.length(), 16)).toUpperCase(java.util.Locale.ROOT);
+    String upper = head.substring(0, Math.min(head.length(), 16)).toUpperCase(Locale.ROOT);
     if (upper.startsWith("CREATE TABLE") || upper.startsWith("INSERT INTO")) {
       return Optional.of(LLAMA_BENCH_SQL);
     }

@@ -14,6 +14,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
@@ -32,7 +33,7 @@ final class JsonPlace {
                           .maxNameLength(4_096)
                           .maxStringLength(1 << 20)
                           .maxDocumentLength(Bounds.FILE)
-                          .maxTokenCount(8_000_000)
+                          .maxTokenCount(4_000_000)
                           .build())
                   .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                   .build())
@@ -95,10 +96,13 @@ final class JsonPlace {
         at == null || at.getLineNr() < 0
             ? ""
             : " line %d, column %d".formatted(at.getLineNr(), at.getColumnNr());
+    String why = e.getOriginalMessage().lines().findFirst().orElse("no reason given");
     return new HistoryException(
-        "%s%s: it is no whole JSON: %s"
-            .formatted(
-                file, place, e.getOriginalMessage().lines().findFirst().orElse("no reason given")),
+        e instanceof StreamConstraintsException
+            // It goes on to name a setting of the parser's.
+            ? "%s%s: it is larger or deeper than what is read: %s"
+                .formatted(file, place, why.replaceAll(", from `[^`]*`", ""))
+            : "%s%s: it is no whole JSON: %s".formatted(file, place, why),
         e);
   }
 
@@ -223,10 +227,7 @@ final class JsonPlace {
     } catch (JacksonException _) {
       // Too large for a double, which is said below.
     }
-    if (!Double.isFinite(value)) {
-      throw refused("the number is not finite");
-    }
-    return value;
+    return Bounds.finite(place(), value);
   }
 
   /** A finite number that is not negative, as times, rates and counts are. */

@@ -97,10 +97,7 @@ record LlamaBenchRow(String place, Map<String, String> fields, double[] samples)
       String shown = text.length() > 40 ? text.substring(0, 40) + "…" : text;
       throw new HistoryException("%s: '%s' is no number".formatted(place, shown));
     }
-    double value = Double.parseDouble(text);
-    if (!Double.isFinite(value)) {
-      throw new HistoryException(place + ": the number is not finite");
-    }
+    double value = Bounds.finite(place, Double.parseDouble(text));
     if (value < 0) {
       throw new HistoryException("%s: %s is negative".formatted(place, text));
     }

@@ -1,6 +1,7 @@
 package io.steelyard.history.imports;
 
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * A small good file of a format, written for these tests.
@@ -318,7 +319,7 @@ record Sample(String format, String file, String text, String figure) {
 
   /** The file with another text in place of a measured number. */
   String with(String value) {
-    return text.replaceFirst(java.util.regex.Pattern.quote(figure), value);
+    return text.replaceFirst(Pattern.quote(figure), value);
   }
 
   @Override
