@@ -1,5 +1,8 @@
 package io.steelyard.stats;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
 /**
  * The confidence level that each look at a growing sample may use, so that the intervals of all
  * looks together miss the truth with at most the chance that a single look was to have.
@@ -20,6 +23,11 @@ public final class SequentialPlan {
 
   /** The most blocks that a plan may hold. */
   public static final int MOST_LOOKS = 200;
+
+  private record Key(int firstLook, int lastLook, double level) {}
+
+  /** A study asks for the same few plans at every look. */
+  private static final Map<Key, SequentialPlan> KNOWN = new ConcurrentHashMap<>();
 
   private final int firstLook;
   private final double[] levels;
@@ -54,7 +62,9 @@ public final class SequentialPlan {
               .formatted(firstLook, lastLook, MOST_LOOKS));
     }
     double alpha = 1 - Checks.level(level);
-    return new SequentialPlan(firstLook, levels(firstLook, lastLook, alpha));
+    return KNOWN.computeIfAbsent(
+        new Key(firstLook, lastLook, level),
+        _ -> new SequentialPlan(firstLook, levels(firstLook, lastLook, alpha)));
   }
 
   /** Blocks at the first look. */

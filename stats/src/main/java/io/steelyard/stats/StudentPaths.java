@@ -1,5 +1,7 @@
 package io.steelyard.stats;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.commons.statistics.distribution.TDistribution;
 
 /**
@@ -23,8 +25,19 @@ final class StudentPaths {
 
   private static final int ANGLES = 600;
 
+  private static final int HALVINGS = 12;
+  private static final int MOST_STEPS = 60;
+
+  /** Relative error of a chance at which the search for its boundary ends. */
+  private static final double CLOSE = 1e-11;
+
+  /** The same for all plans, and the dearest part of a short one. */
+  private static final Map<Integer, AngleTable> ANGLE_TABLES = new ConcurrentHashMap<>();
+
   private final int size;
   private final double[] points;
+
+  /** Symmetric about the middle, as the points are. */
   private final double[] masses;
 
   private StudentPaths(int size, double[] points, double[] masses) {
@@ -57,69 +70,113 @@ final class StudentPaths {
 
   /** The boundary for the next value's T that the paths still inside cross with this chance. */
   double boundaryFor(double chance) {
-    AngleTable angles = new AngleTable(size);
+    Crossing crossing = new Crossing();
     double low = 0;
     double high = unbounded(size + 1);
-    for (int step = 0; step < 60; step++) {
-      double middle = (low + high) / 2;
-      if (crossing(middle, angles) > chance) {
+    double atLow = crossing.of(low) - chance;
+    double atHigh = -chance;
+    // Halved until the curve in between is nearly a line, then cut by its chord; an end that stays
+    // twice is pulled in, lest the other one creep (the Illinois rule).
+    int stayed = 0;
+    for (int step = 0; step < MOST_STEPS; step++) {
+      boolean chord = step >= HALVINGS;
+      double middle = low + (high - low) * (chord ? atLow / (atLow - atHigh) : 0.5);
+      double atMiddle = crossing.of(middle) - chance;
+      if (Math.abs(atMiddle) < CLOSE * chance) {
+        return middle;
+      }
+      if (atMiddle > 0) {
         low = middle;
+        atLow = atMiddle;
+        atHigh /= chord && stayed > 0 ? 2 : 1;
+        stayed = 1;
       } else {
         high = middle;
+        atHigh = atMiddle;
+        atLow /= chord && stayed < 0 ? 2 : 1;
+        stayed = -1;
       }
     }
     return high;
   }
 
-  /** The chance that a path still inside has |T'| above the boundary at the next value. */
-  private double crossing(double boundary, AngleTable angles) {
-    double chance = 0;
-    for (int i = 0; i < points.length; i++) {
-      chance +=
-          masses[i] * (above(boundary, points[i], angles) + above(boundary, -points[i], angles));
+  /** The chance that a path still inside has |T'| above a boundary at the next value. */
+  private final class Crossing {
+    private final AngleTable angles = angles(size);
+    private final double[] lengths = new double[points.length];
+    private final double[] shifts = new double[points.length];
+
+    Crossing() {
+      for (int i = 0; i < points.length; i++) {
+        lengths[i] = Math.sqrt(1 + points[i] * points[i]);
+        shifts[i] = Math.atan(points[i]);
+      }
     }
-    return chance;
+
+    /**
+     * T·cos ψ + sin ψ = √(1 + T²)·sin(ψ + arctan T), so it is above a bound for an interval of ψ;
+     * by symmetry it is below the opposite bound as often.
+     */
+    double of(double boundary) {
+      double above = 0;
+      for (int i = 0; i < points.length; i++) {
+        if (boundary < lengths[i]) {
+          double from = Math.asin(boundary / lengths[i]);
+          above +=
+              masses[i]
+                  * (angles.below(Math.PI - from - shifts[i]) - angles.below(from - shifts[i]));
+        }
+      }
+      return 2 * above;
+    }
   }
 
-  /** T·cos ψ + sin ψ = √(1 + T²)·sin(ψ + arctan T), so it is above a bound for an interval of ψ. */
-  private static double above(double boundary, double point, AngleTable angles) {
-    double sine = boundary / Math.sqrt(1 + point * point);
-    if (sine >= 1) {
-      return 0;
-    }
-    double shift = Math.atan(point);
-    double from = Math.asin(sine);
-    return angles.below(Math.PI - from - shift) - angles.below(from - shift);
+  private static AngleTable angles(int size) {
+    return ANGLE_TABLES.computeIfAbsent(size, AngleTable::new);
   }
 
   /** The paths that are still inside the boundary after the next value. */
   StudentPaths next(double boundary) {
-    AngleTable angles = new AngleTable(size);
+    AngleTable angles = angles(size);
     double survive = 0;
     for (double mass : masses) {
       survive += mass;
     }
-    survive -= crossing(boundary, angles);
+    survive -= new Crossing().of(boundary);
     double[] grid = new double[POINTS];
     double step = 2 * boundary / (POINTS - 1);
     for (int j = 0; j < POINTS; j++) {
       grid[j] = -boundary + j * step;
     }
-    double[] inside = new double[POINTS];
-    double total = 0;
-    for (int i = 0; i < points.length; i++) {
+    // In units of a step, so that the inner loop divides by nothing.
+    double[] cosine = new double[ANGLES];
+    double[] sine = new double[ANGLES];
+    for (int a = 0; a < ANGLES; a++) {
+      cosine[a] = angles.cosine[a] / step;
+      sine[a] = (angles.sine[a] + boundary) / step;
+    }
+    // From the lower half of the points; the upper half is its mirror image.
+    double[] half = new double[POINTS];
+    int middle = points.length / 2;
+    for (int i = 0; i < (points.length + 1) / 2; i++) {
+      double share = i == middle ? masses[i] / 2 : masses[i];
       for (int a = 0; a < ANGLES; a++) {
-        double position = (points[i] * angles.cosine[a] + angles.sine[a] + boundary) / step;
+        double position = points[i] * cosine[a] + sine[a];
         if (position < 0 || position > POINTS - 1) {
           continue;
         }
         // Shared between the two nearest points, so that the mean stays where it is.
         int below = Math.min((int) position, POINTS - 2);
-        double mass = masses[i] * angles.mass[a];
-        inside[below] += mass * (below + 1 - position);
-        inside[below + 1] += mass * (position - below);
-        total += mass;
+        double mass = share * angles.mass[a];
+        half[below] += mass * (below + 1 - position);
+        half[below + 1] += mass * (position - below);
       }
+    }
+    double[] inside = new double[POINTS];
+    double total = 0;
+    for (int j = 0; j < POINTS; j++) {
+      inside[j] = half[j] + half[POINTS - 1 - j];
+      total += inside[j];
     }
     for (int j = 0; j < POINTS; j++) {
       inside[j] *= survive / total;
@@ -135,18 +192,31 @@ final class StudentPaths {
     private final double[] cumulative = new double[ANGLES + 1];
 
     AngleTable(int size) {
-      TDistribution t = TDistribution.of(size);
-      for (int edge = 1; edge < ANGLES; edge++) {
-        double angle = Math.PI * ((double) edge / ANGLES - 0.5);
-        cumulative[edge] = t.cumulativeProbability(Math.sqrt(size) * Math.tan(angle));
+      for (int edge = 1; edge <= ANGLES; edge++) {
+        cumulative[edge] = integral(size - 1, Math.PI * ((double) edge / ANGLES - 0.5));
       }
-      cumulative[ANGLES] = 1;
+      for (int edge = 1; edge <= ANGLES; edge++) {
+        cumulative[edge] /= cumulative[ANGLES];
+      }
       for (int cell = 0; cell < ANGLES; cell++) {
         double angle = Math.PI * ((cell + 0.5) / ANGLES - 0.5);
         cosine[cell] = Math.cos(angle);
         sine[cell] = Math.sin(angle);
         mass[cell] = cumulative[cell + 1] - cumulative[cell];
       }
+    }
+
+    /** Of a power of the cosine from −π/2 on, by parts: each power from the second below it. */
+    private static double integral(int power, double angle) {
+      double c = Math.cos(angle);
+      double s = Math.sin(angle);
+      double integral = power % 2 == 0 ? angle + Math.PI / 2 : s + 1;
+      double cosines = power % 2 == 0 ? c : c * c;
+      for (int m = power % 2 == 0 ? 2 : 3; m <= power; m += 2) {
+        integral = cosines * s / m + (m - 1.0) / m * integral;
+        cosines *= c * c;
+      }
+      return integral;
     }
 
     double below(double angle) {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -108,6 +110,130 @@ class SequentialPlanTest {
     }
     assertThat(early).as("studies that stopped early").isGreaterThan(studies / 4);
     assertThat((double) uncovered / studies).isLessThanOrEqualTo(0.05);
+  }
+
+  /** Prints the table of equal engines in docs/statistics.md. */
+  @Test
+  @Tag("soak")
+  void studiesOfEqualEnginesAlarmAndMissAsSeldomAsTheLevelsSay() {
+    int studies = 10_000;
+    for (int blocks : new int[] {6, 12, 30}) {
+      for (int ratios : new int[] {1, 5}) {
+        for (double between : new double[] {0.01, 0.03, 0.08}) {
+          double[] truths = new double[ratios];
+          Arrays.fill(truths, 1);
+          // Both sides vary.
+          double noise = between * Math.sqrt(2);
+          SequentialStudy.Rates rates =
+              new SequentialStudy(blocks, truths, noise, true, 0).rates(studies, blocks + ratios);
+          System.out.printf(
+              Locale.ROOT,
+              "| %d | %d | %.0f %% | %s | %s | %s | %.0f %% | %.1f |%n",
+              blocks,
+              ratios,
+              100 * between,
+              SequentialStudy.percent(rates.families()),
+              SequentialStudy.percent(rates.alarms()),
+              SequentialStudy.percent(rates.missed()),
+              100 * rates.equivalent(),
+              rates.blocks());
+
+          String study = "%d blocks, %d ratios, %s".formatted(blocks, ratios, between);
+          assertThat(rates.families()).as(study).isLessThanOrEqualTo(0.01);
+          assertThat(rates.alarms()).as(study).isLessThanOrEqualTo(0.005);
+          assertThat(rates.missed()).as(study).isLessThanOrEqualTo(0.05);
+        }
+      }
+    }
+  }
+
+  /** Prints what docs/statistics.md says of the procedure with the bootstrap. */
+  @Test
+  @Tag("soak")
+  void studiesWithTheBootstrapAlarmAndMissAsSeldom() {
+    double noise = 0.03 * Math.sqrt(2);
+    SequentialStudy.Rates rates =
+        new SequentialStudy(12, new double[] {1}, noise, true, Intervals.RESAMPLES).rates(1000, 7);
+    System.out.printf(
+        Locale.ROOT,
+        "with the bootstrap: wrong verdicts %s, missed %s%n",
+        SequentialStudy.percent(rates.families()),
+        SequentialStudy.percent(rates.missed()));
+
+    assertThat(rates.families()).isLessThanOrEqualTo(0.01);
+    assertThat(rates.missed()).isLessThanOrEqualTo(0.05);
+  }
+
+  /**
+   * Prints the table of the hardest case in docs/statistics.md: engines that differ by just the
+   * margin, so that every {@code faster} is wrong.
+   */
+  @Test
+  @Tag("soak")
+  void studiesOfEnginesOnTheMarginAlarmAsSeldomAsTheLevelsSay() {
+    int studies = 10_000;
+    for (int blocks : new int[] {6, 12, 30}) {
+      for (int ratios : new int[] {1, 5}) {
+        double[] truths = new double[ratios];
+        Arrays.fill(truths, 1 + SequentialStudy.MARGIN);
+        SequentialStudy.Rates rates =
+            new SequentialStudy(blocks, truths, 0.01, false, 0).rates(studies, blocks + ratios);
+        System.out.printf(
+            Locale.ROOT,
+            "| %d | %d | %s | %s |%n",
+            blocks,
+            ratios,
+            SequentialStudy.percent(rates.families()),
+            SequentialStudy.percent(rates.missed()));
+
+        String study = "%d blocks, %d ratios".formatted(blocks, ratios);
+        // The level, and three standard errors of a share of 10,000.
+        assertThat(rates.families()).as(study).isLessThanOrEqualTo(0.013);
+        assertThat(rates.missed()).as(study).isLessThanOrEqualTo(0.0565);
+      }
+    }
+  }
+
+  /** Prints the table of power in docs/statistics.md: a difference of 4 % against 2 %. */
+  @Test
+  @Tag("soak")
+  void differencesOfFourPerCentAreFoundAsSoonAsTheDocumentationSays() {
+    int studies = 4_000;
+    for (int ratios : new int[] {1, 5}) {
+      for (int blocks : new int[] {6, 12, 30, 60}) {
+        StringBuilder row = new StringBuilder("| %d | %d |".formatted(ratios, blocks));
+        for (double noise : new double[] {0.005, 0.01, 0.02, 0.04}) {
+          double[] truths = new double[ratios];
+          Arrays.fill(truths, 1);
+          truths[0] = 1.04;
+          int[] decided =
+              new SequentialStudy(blocks, truths, noise, false, 0).decidedAfter(studies, blocks);
+          int enough = decided[studies * 95 / 100 - 1];
+          long found = Arrays.stream(decided).filter(at -> at <= blocks).count();
+          row.append(
+              enough <= blocks
+                  ? " %d |".formatted(enough)
+                  : " – (%d %%) |".formatted(Math.round(100.0 * found / studies)));
+          if (noise == 0.005 && blocks == 12) {
+            assertThat(enough).isLessThanOrEqualTo(8);
+          }
+        }
+        System.out.println(row);
+      }
+    }
+  }
+
+  /** Prints the time of the plans of a family of five with thirty blocks, for the documentation. */
+  @Test
+  @Tag("soak")
+  void plansOfAFamilyAreMadeInAFractionOfASecond() {
+    long start = System.nanoTime();
+    for (int undecided = 1; undecided <= 5; undecided++) {
+      SequentialPlan.of(3, 30, FamilyVerdicts.levelOf(undecided));
+    }
+    SequentialPlan.of(3, 30, Intervals.LEVEL);
+    long milliseconds = (System.nanoTime() - start) / 1_000_000;
+    System.out.println("six plans of thirty blocks, cold: " + milliseconds + " ms");
   }
 
   private static double[][] forks(RandomGenerator random, int blocks) {
