@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.offset;
 
 import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -97,6 +99,77 @@ class ScipyAgreementTest {
   void trendAgrees(ScipyCase scipy) {
     boolean slope = scipy.call().startsWith("theilslopes");
     agrees(scipy, slope ? Robust.slope(scipy.a()) : MannKendall.oneSided(scipy.a()));
+  }
+
+  static List<ScipyCase> quantileIntervals() {
+    return ScipyCase.read("quantile-intervals.csv");
+  }
+
+  @ParameterizedTest
+  @MethodSource("quantileIntervals")
+  void quantileIntervalAgrees(ScipyCase scipy) {
+    Interval interval = Quantiles.interval(scipy.a(), scipy.b()[0], scipy.b()[1]).orElseThrow();
+    agrees(scipy, interval.low(), interval.high());
+  }
+
+  static List<ScipyCase> autocorrelation() {
+    return ScipyCase.read("autocorrelation.csv");
+  }
+
+  @ParameterizedTest
+  @MethodSource("autocorrelation")
+  void autocorrelationAgrees(ScipyCase statsmodels) {
+    Autocorrelation ours = Autocorrelation.of(statsmodels.a()).orElseThrow();
+    agrees(statsmodels, ours.lagOne(), ours.time());
+  }
+
+  static List<ScipyCase> shape() {
+    return ScipyCase.read("shape.csv");
+  }
+
+  @ParameterizedTest
+  @MethodSource("shape")
+  void shapeStatisticsAgree(ScipyCase scipy) {
+    boolean skew = scipy.call().startsWith("skew");
+    agrees(scipy, skew ? ShapeFigures.skew(scipy.a()) : ShapeFigures.twoGroups(scipy.a()));
+  }
+
+  static List<ScipyCase> spread() {
+    return ScipyCase.read("spread.csv");
+  }
+
+  @ParameterizedTest
+  @MethodSource("spread")
+  void spreadAgrees(ScipyCase scipy) {
+    if (scipy.call().startsWith("median_abs")) {
+      agrees(scipy, Robust.deviation(scipy.a()));
+    } else {
+      TukeyFences fences = TukeyFences.of(scipy.a());
+      double lower = fences.lowerQuartile();
+      double upper = fences.upperQuartile();
+      agrees(scipy, lower, upper, upper - lower);
+    }
+  }
+
+  @Test
+  void twoHundredCasesAndMoreAreStored() {
+    long cases =
+        Stream.of(
+                "welch",
+                "cohens-d",
+                "mann-whitney",
+                "paired-permutation",
+                "student-t",
+                "quantiles",
+                "holm",
+                "trend",
+                "quantile-intervals",
+                "autocorrelation",
+                "shape",
+                "spread")
+            .mapToLong(name -> ScipyCase.read(name + ".csv").size())
+            .sum();
+    assertThat(cases).isGreaterThanOrEqualTo(200);
   }
 
   private static void agrees(ScipyCase scipy, double... ours) {
