@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.Locale;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class IntervalsTest {
@@ -208,6 +210,32 @@ class IntervalsTest {
     Optional<Interval> interval = Intervals.mean(Sample.ofForks(-1, 0, 1), SEED);
 
     assertThat(interval.orElseThrow().estimate()).isZero();
+  }
+
+  /** Prints the times of docs/statistics.md; a time is no reason for a test to fail. */
+  @Test
+  @Tag("soak")
+  void bootstrapOfTenForksOfTwentyTrialsIsTimed() {
+    Sample subject = normal(10, 20, 100, 1);
+    Sample baseline = normal(10, 20, 103, 2);
+    double[] means = new double[40];
+    double[] ratios = new double[40];
+    for (int i = 0; i < means.length; i++) {
+      long start = System.nanoTime();
+      bootstrap(subject, 0.95);
+      means[i] = (System.nanoTime() - start) / 1e6;
+      start = System.nanoTime();
+      Intervals.ratio(subject, baseline, true, SEED);
+      ratios[i] = (System.nanoTime() - start) / 1e6;
+    }
+    System.out.printf(
+        Locale.ROOT,
+        "10,000 resamples: mean %.1f ms (first %.1f), ratio %.1f ms (first %.1f)%n",
+        Quantiles.median(means),
+        means[0],
+        Quantiles.median(ratios),
+        ratios[0]);
+    assertThat(bootstrap(subject, 0.95)).isPresent();
   }
 
   private static Optional<Interval> bootstrap(Sample sample, double level) {
