@@ -148,13 +148,20 @@ final class StudentPaths {
     for (int j = 0; j < POINTS; j++) {
       grid[j] = -boundary + j * step;
     }
+    // In units of a step, so that the inner loop divides by nothing.
+    double[] cosine = new double[ANGLES];
+    double[] sine = new double[ANGLES];
+    for (int a = 0; a < ANGLES; a++) {
+      cosine[a] = angles.cosine[a] / step;
+      sine[a] = (angles.sine[a] + boundary) / step;
+    }
     // From the lower half of the points; the upper half is its mirror image.
     double[] half = new double[POINTS];
     int middle = points.length / 2;
     for (int i = 0; i < (points.length + 1) / 2; i++) {
       double share = i == middle ? masses[i] / 2 : masses[i];
       for (int a = 0; a < ANGLES; a++) {
-        double position = (points[i] * angles.cosine[a] + angles.sine[a] + boundary) / step;
+        double position = points[i] * cosine[a] + sine[a];
         if (position < 0 || position > POINTS - 1) {
           continue;
         }
@@ -185,18 +192,31 @@ final class StudentPaths {
     private final double[] cumulative = new double[ANGLES + 1];
 
     AngleTable(int size) {
-      TDistribution t = TDistribution.of(size);
-      for (int edge = 1; edge < ANGLES; edge++) {
-        double angle = Math.PI * ((double) edge / ANGLES - 0.5);
-        cumulative[edge] = t.cumulativeProbability(Math.sqrt(size) * Math.tan(angle));
+      for (int edge = 1; edge <= ANGLES; edge++) {
+        cumulative[edge] = integral(size - 1, Math.PI * ((double) edge / ANGLES - 0.5));
       }
-      cumulative[ANGLES] = 1;
+      for (int edge = 1; edge <= ANGLES; edge++) {
+        cumulative[edge] /= cumulative[ANGLES];
+      }
       for (int cell = 0; cell < ANGLES; cell++) {
         double angle = Math.PI * ((cell + 0.5) / ANGLES - 0.5);
         cosine[cell] = Math.cos(angle);
         sine[cell] = Math.sin(angle);
         mass[cell] = cumulative[cell + 1] - cumulative[cell];
       }
+    }
+
+    /** Of a power of the cosine from −π/2 on, by parts: each power from the second below it. */
+    private static double integral(int power, double angle) {
+      double c = Math.cos(angle);
+      double s = Math.sin(angle);
+      double integral = power % 2 == 0 ? angle + Math.PI / 2 : s + 1;
+      double cosines = power % 2 == 0 ? c : c * c;
+      for (int m = power % 2 == 0 ? 2 : 3; m <= power; m += 2) {
+        integral = cosines * s / m + (m - 1.0) / m * integral;
+        cosines *= c * c;
+      }
+      return integral;
     }
 
     double below(double angle) {

@@ -125,7 +125,7 @@ class SequentialPlanTest {
           // Both sides vary.
           double noise = between * Math.sqrt(2);
           SequentialStudy.Rates rates =
-              new SequentialStudy(blocks, truths, noise, true).rates(studies, blocks + ratios);
+              new SequentialStudy(blocks, truths, noise, true, 0).rates(studies, blocks + ratios);
           System.out.printf(
               Locale.ROOT,
               "| %d | %d | %.0f %% | %s | %s | %s | %.0f %% | %.1f |%n",
@@ -147,6 +147,23 @@ class SequentialPlanTest {
     }
   }
 
+  /** Prints what docs/statistics.md says of the procedure with the bootstrap. */
+  @Test
+  @Tag("soak")
+  void studiesWithTheBootstrapAlarmAndMissAsSeldom() {
+    double noise = 0.03 * Math.sqrt(2);
+    SequentialStudy.Rates rates =
+        new SequentialStudy(12, new double[] {1}, noise, true, Intervals.RESAMPLES).rates(1000, 7);
+    System.out.printf(
+        Locale.ROOT,
+        "with the bootstrap: wrong verdicts %s, missed %s%n",
+        SequentialStudy.percent(rates.families()),
+        SequentialStudy.percent(rates.missed()));
+
+    assertThat(rates.families()).isLessThanOrEqualTo(0.01);
+    assertThat(rates.missed()).isLessThanOrEqualTo(0.05);
+  }
+
   /**
    * Prints the table of the hardest case in docs/statistics.md: engines that differ by just the
    * margin, so that every {@code faster} is wrong.
@@ -160,7 +177,7 @@ class SequentialPlanTest {
         double[] truths = new double[ratios];
         Arrays.fill(truths, 1 + SequentialStudy.MARGIN);
         SequentialStudy.Rates rates =
-            new SequentialStudy(blocks, truths, 0.01, false).rates(studies, blocks + ratios);
+            new SequentialStudy(blocks, truths, 0.01, false, 0).rates(studies, blocks + ratios);
         System.out.printf(
             Locale.ROOT,
             "| %d | %d | %s | %s |%n",
@@ -190,7 +207,7 @@ class SequentialPlanTest {
           Arrays.fill(truths, 1);
           truths[0] = 1.04;
           int[] decided =
-              new SequentialStudy(blocks, truths, noise, false).decidedAfter(studies, blocks);
+              new SequentialStudy(blocks, truths, noise, false, 0).decidedAfter(studies, blocks);
           int enough = decided[studies * 95 / 100 - 1];
           long found = Arrays.stream(decided).filter(at -> at <= blocks).count();
           row.append(

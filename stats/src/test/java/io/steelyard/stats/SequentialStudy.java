@@ -12,8 +12,8 @@ import java.util.random.RandomGenerator;
  * the third, a family of ratios judged together, and each ratio left alone once its verdict is
  * settled or its interval narrow enough. The tables of {@code docs/statistics.md}.
  *
- * <p>The intervals are Student's alone, so that tens of thousands of studies take minutes: with
- * normal logarithms the bootstrap that stands beside it can but widen what is shown.
+ * <p>The intervals are Student's alone unless resamples are asked for, so that tens of thousands of
+ * studies take a minute.
  */
 final class SequentialStudy {
 
@@ -24,6 +24,7 @@ final class SequentialStudy {
   private final double[] truths;
   private final double noise;
   private final boolean stopsWhenNarrow;
+  private final int resamples;
 
   /** The blocks of each ratio at which it was left, and the verdicts and intervals there. */
   record Outcome(int[] stops, List<Verdict> verdicts, List<Interval> intervals) {}
@@ -36,8 +37,11 @@ final class SequentialStudy {
    * @param noise standard deviation of the logarithm of a block's ratio
    * @param stopsWhenNarrow whether a ratio is left once its interval's half-width is half the
    *     margin
+   * @param resamples of the bootstrap, 0 for Student's interval alone
    */
-  SequentialStudy(int blocks, double[] truths, double noise, boolean stopsWhenNarrow) {
+  SequentialStudy(
+      int blocks, double[] truths, double noise, boolean stopsWhenNarrow, int resamples) {
+    this.resamples = resamples;
     this.blocks = blocks;
     this.ratios = truths.length;
     this.truths = truths.clone();
@@ -67,6 +71,14 @@ final class SequentialStudy {
 
     @Override
     public Optional<Interval> interval(double level) {
+      if (resamples > 0) {
+        double[] subject = Arrays.stream(logs).limit(look).map(Math::exp).toArray();
+        double[] baseline = new double[look];
+        Arrays.fill(baseline, 1);
+        double planned = SequentialPlan.of(SequentialPlan.FIRST_LOOK, blocks, level).levelAt(look);
+        return Intervals.ratio(
+            Sample.ofForks(subject), Sample.ofForks(baseline), true, planned, resamples, look);
+      }
       double half = critical(level)[look] * errors[look];
       double mean = means[look];
       return Optional.of(
