@@ -1,6 +1,7 @@
 package io.steelyard.app;
 
 import io.steelyard.engines.InstallException;
+import io.steelyard.history.HistoryException;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.WorkerException;
@@ -45,6 +46,7 @@ import picocli.CommandLine.ScopeType;
       CompareCommand.class,
       BenchCommand.class,
       RegressCommand.class,
+      HistoryCommand.class,
       ParityCommand.class,
       CalibrateCommand.class,
       GenerateCommand.class,
@@ -126,6 +128,7 @@ public final class Main {
       case WorkerException e -> e.getMessage();
       case UsageException e -> e.getMessage();
       case InstallException e -> e.getMessage();
+      case HistoryException e -> e.getMessage();
       case InterruptedException e -> "interrupted";
       case FileSystemException e ->
           e.getFile() + ": " + (e.getReason() == null ? e.toString() : e.getReason());

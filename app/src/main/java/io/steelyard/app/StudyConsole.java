@@ -2,6 +2,8 @@ package io.steelyard.app;
 
 import io.steelyard.engines.InstallException;
 import io.steelyard.engines.llamacpp.LlamaCppInstaller;
+import io.steelyard.history.HistoryException;
+import io.steelyard.history.HistoryStore;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
@@ -139,12 +141,26 @@ final class StudyConsole {
       }
     }
     outcome.broken().forEach(console::note);
+    if (!outcome.blocks().all().isEmpty()) {
+      remember(directory);
+    }
     int code = exitCode(outcome);
     return code == ExitCode.FINE
         ? Regression.of(directory)
             .map(commits -> commits.judge(outcome, directory.plan().design().margin(), console))
             .orElse(code)
         : code;
+  }
+
+  /** Adds the run to the history; it can be added later where that fails. */
+  private void remember(RunDirectory directory) {
+    try (HistoryStore history = HistoryStore.open(HistoryPlace.usual(System.getenv()))) {
+      history.add(directory.path());
+    } catch (HistoryException e) {
+      console.note(
+          "the run is not in the history (%s); './steelyard history import %s' adds it later"
+              .formatted(e.getMessage(), directory.path()));
+    }
   }
 
   private static Map<String, List<String>> workers(RunDirectory directory) {
