@@ -28,7 +28,8 @@ final class CommandOptions {
           "--seed",
           "--runs",
           "--precision",
-          "--quick");
+          "--quick",
+          "--title");
 
   private static final List<String> OWN =
       List.of(

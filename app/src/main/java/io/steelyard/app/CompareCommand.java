@@ -39,6 +39,7 @@ import picocli.CommandLine.Spec;
 final class CompareCommand implements Callable<Integer> {
   @Spec CommandSpec spec;
   @Mixin StudyOptions options;
+  @Mixin ComparisonOptions comparison;
 
   @Option(
       names = "--baseline",
@@ -49,40 +50,28 @@ final class CompareCommand implements Callable<Integer> {
   String baseline;
 
   @Option(
-      names = "--metrics",
-      split = ",",
-      paramLabel = "METRIC",
-      defaultValue = "prefill,decode,coldstart,load,memory",
-      description = "what to measure")
-  List<String> metrics;
-
-  @Option(
-      names = "--margin",
-      paramLabel = "SHARE",
-      defaultValue = StudyOptions.MARGIN + "",
-      converter = Converters.Share.class,
-      description = "the change that matters")
-  double margin;
-
-  @Option(
       names = "--allow",
       split = ",",
       paramLabel = "LINE",
       description = "lines of the fairness sheet that may differ, such as 'context'")
   List<String> allow = new ArrayList<>();
 
-  @Mixin CommandOptions commands;
+  @Option(
+      names = "--title",
+      paramLabel = "NAME",
+      defaultValue = "compare",
+      description = "what the run's folder is called, after the time")
+  String title;
 
-  @Option(names = "--json", description = "print summary.json on stdout instead of the tables")
-  boolean json;
+  @Mixin CommandOptions commands;
 
   @Override
   public Integer call() throws Exception {
     if (!commands.isEmpty()) {
-      Study study = commands.study(spec, options, baseline, margin);
-      return new StudyConsole(new Console(), json).begin(options.runs, "compare", study);
+      Study study = commands.study(spec, options, baseline, comparison.margin);
+      return new StudyConsole(new Console(), comparison.json).begin(options.runs, title, study);
     }
-    StudyOptions.checkMetrics(metrics);
+    List<String> metrics = comparison.metrics();
     for (String line : allow) {
       if (!FairnessSheet.lines().contains(line)) {
         throw new UsageException(
@@ -98,7 +87,8 @@ final class CompareCommand implements Callable<Integer> {
     specs = Engines.prepare(specs, console);
     ResolvedModel model = Models.resolve(options.model, console);
     Study study =
-        options.study(CommandText.of(spec), model, specs, baseline, metrics, 1, margin, allow);
-    return new StudyConsole(console, json).begin(options.runs, "compare", study);
+        options.study(
+            CommandText.of(spec), model, specs, baseline, metrics, 1, comparison.margin, allow);
+    return new StudyConsole(console, comparison.json).begin(options.runs, title, study);
   }
 }

@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.lab.metric.Metric;
 import io.steelyard.lab.record.Blocks;
-import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.reports.DetailTable;
@@ -17,7 +16,6 @@ import io.steelyard.stats.Welch;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Function;
@@ -90,14 +88,12 @@ final class DifferenceTests {
         if (study.baseline().isEmpty() || label.equals(study.baseline())) {
           continue;
         }
-        NavigableMap<Integer, ForkRecord> own = blocks.sound(new Cell(label, metric.workload()));
-        NavigableMap<Integer, ForkRecord> other =
-            blocks.sound(new Cell(study.baseline(), metric.workload()));
-        own.keySet().retainAll(other.keySet());
-        other.keySet().retainAll(own.keySet());
-        if (!own.isEmpty()) {
-          Sample subject = metric.sample(List.copyOf(own.values()));
-          Sample baseline = metric.sample(List.copyOf(other.values()));
+        Blocks.Pairs forks =
+            blocks.pairs(
+                new Cell(label, metric.workload()), new Cell(study.baseline(), metric.workload()));
+        if (!forks.blocks().isEmpty()) {
+          Sample subject = metric.sample(forks.subject());
+          Sample baseline = metric.sample(forks.baseline());
           if (subject.min() > 0 && baseline.min() > 0) {
             pairs.add(
                 new Pair(

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
     footer = {
       "",
       "They were made at different times, and what the machine did in between is in the ratios:",
-      "'./steelyard compare' measures both sides in one run.",
+      "'compare' measures both sides in one run.",
       "",
       "Example:",
       "  ./steelyard history compare 12 11"

@@ -45,6 +45,7 @@ import picocli.CommandLine.ScopeType;
     subcommands = {
       CompareCommand.class,
       BenchCommand.class,
+      SweepCommand.class,
       RegressCommand.class,
       HistoryCommand.class,
       ParityCommand.class,

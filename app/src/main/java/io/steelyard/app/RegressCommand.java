@@ -46,6 +46,7 @@ final class RegressCommand implements Callable<Integer> {
 
   @Spec CommandSpec spec;
   @Mixin StudyOptions options;
+  @Mixin ComparisonOptions comparison;
 
   @Option(
       names = "--base",
@@ -82,22 +83,6 @@ final class RegressCommand implements Callable<Integer> {
               + " that --engine names)")
   String worker;
 
-  @Option(
-      names = "--metrics",
-      split = ",",
-      paramLabel = "METRIC",
-      defaultValue = "prefill,decode,coldstart,load,memory",
-      description = "what to measure")
-  List<String> metrics;
-
-  @Option(
-      names = "--margin",
-      paramLabel = "SHARE",
-      defaultValue = StudyOptions.MARGIN + "",
-      converter = Converters.Share.class,
-      description = "the change that matters")
-  double margin;
-
   @Option(names = "--junit", paramLabel = "FILE", description = "write the verdicts as JUnit's XML")
   Path junit;
 
@@ -110,12 +95,9 @@ final class RegressCommand implements Callable<Integer> {
   @Option(names = "--annotations", description = "print GitHub's annotations, too")
   boolean annotations;
 
-  @Option(names = "--json", description = "print summary.json on stdout instead of the tables")
-  boolean json;
-
   @Override
   public Integer call() throws Exception {
-    StudyOptions.checkMetrics(metrics);
+    List<String> metrics = comparison.metrics();
     if (options.engines.size() > 1) {
       throw new UsageException("regress takes one engine: leave out all but one --engine");
     }
@@ -131,7 +113,8 @@ final class RegressCommand implements Callable<Integer> {
     ResolvedModel model = Models.resolve(options.model, console);
     List<String> specs = List.of(labelled(HEAD, engine), labelled(BASE, engine));
     Study study =
-        options.study(CommandText.of(spec), model, specs, BASE, metrics, 1, margin, List.of());
+        options.study(
+            CommandText.of(spec), model, specs, BASE, metrics, 1, comparison.margin, List.of());
     Regression regression =
         new Regression(
             base + " (" + before.shortName() + ")",
@@ -140,7 +123,7 @@ final class RegressCommand implements Callable<Integer> {
             Optional.ofNullable(junit).map(RegressCommand::absolute),
             Optional.ofNullable(markdown).map(RegressCommand::absolute),
             annotations);
-    return new StudyConsole(console, json)
+    return new StudyConsole(console, comparison.json)
         .begin(options.runs, "regress", study, Optional.of(regression));
   }
 

@@ -289,16 +289,6 @@ final class StudyOptions {
     return engine + (engine.contains(":") ? "," : ":") + option;
   }
 
-  /** Refuses what is no metric of a comparison. */
-  static void checkMetrics(List<String> metrics) {
-    for (String metric : metrics) {
-      if (!Study.METRICS.contains(metric)) {
-        throw new UsageException(
-            "--metrics " + metric + " is unknown: there are " + String.join(", ", Study.METRICS));
-      }
-    }
-  }
-
   /** Refuses what is neither a type of the KV cache nor one of these. */
   static void requireKvType(String kv, String... others) {
     List<String> known = new ArrayList<>(List.of("f16", "f32", "q8_0"));

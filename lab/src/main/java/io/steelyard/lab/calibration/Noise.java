@@ -13,7 +13,6 @@ import io.steelyard.stats.Sample;
 import io.steelyard.stats.Verdict;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -92,17 +91,15 @@ public record Noise(
   /** Both labels' processes of a metric, block by block. */
   private record Pairs(Metric metric, List<ForkRecord> own, List<ForkRecord> other) {
     static Pairs of(Study study, Metric metric, Blocks blocks) {
-      NavigableMap<Integer, ForkRecord> other =
-          blocks.sound(new Cell(study.baseline(), metric.workload()));
       String label =
           study.engines().keySet().stream()
               .filter(each -> !each.equals(study.baseline()))
               .findFirst()
               .orElseThrow();
-      NavigableMap<Integer, ForkRecord> own = blocks.sound(new Cell(label, metric.workload()));
-      own.keySet().retainAll(other.keySet());
-      other.keySet().retainAll(own.keySet());
-      return new Pairs(metric, List.copyOf(own.values()), List.copyOf(other.values()));
+      Blocks.Pairs pairs =
+          blocks.pairs(
+              new Cell(label, metric.workload()), new Cell(study.baseline(), metric.workload()));
+      return new Pairs(metric, pairs.subject(), pairs.baseline());
     }
 
     int blocks() {

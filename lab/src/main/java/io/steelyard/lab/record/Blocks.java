@@ -129,6 +129,24 @@ public final class Blocks {
     return forks;
   }
 
+  /**
+   * Sound processes of two cells, block by block.
+   *
+   * @param blocks the numbers of the blocks that have both
+   * @param subject those of one cell, in the order of the blocks
+   * @param baseline those of the other
+   */
+  public record Pairs(Set<Integer> blocks, List<ForkRecord> subject, List<ForkRecord> baseline) {}
+
+  /** The sound processes of two cells in the blocks that have both. */
+  public Pairs pairs(Cell subject, Cell baseline) {
+    NavigableMap<Integer, ForkRecord> own = sound(subject);
+    NavigableMap<Integer, ForkRecord> other = sound(baseline);
+    own.keySet().retainAll(other.keySet());
+    other.keySet().retainAll(own.keySet());
+    return new Pairs(own.keySet(), List.copyOf(own.values()), List.copyOf(other.values()));
+  }
+
   /** Why processes of a cell are not sound, oldest first, without repetition. */
   public Set<String> failures(Cell cell) {
     Set<String> failures = new LinkedHashSet<>();

@@ -16,7 +16,6 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -101,26 +100,21 @@ record Look(
   /** By the spread of what is compared: of the ratio where there is a baseline. */
   private static OptionalInt trials(
       Study study, String label, Metric metric, Blocks blocks, int most) {
-    NavigableMap<Integer, ForkRecord> own = blocks.sound(new Cell(label, metric.workload()));
-    Optional<NavigableMap<Integer, ForkRecord>> other =
-        Optional.of(study.baseline())
-            .filter(baseline -> !baseline.isEmpty())
-            .map(baseline -> blocks.sound(new Cell(baseline, metric.workload())));
-    other.ifPresent(
-        baseline -> {
-          own.keySet().retainAll(baseline.keySet());
-          baseline.keySet().retainAll(own.keySet());
-        });
-    if (own.size() < Study.Design.LEAST_FORKS
-        || own.values().stream().anyMatch(fork -> fork.calls(Role.TRIAL).size() < LEAST_TRIALS)) {
+    Cell own = new Cell(label, metric.workload());
+    boolean alone = study.baseline().isEmpty();
+    // Paired with itself where there is no baseline.
+    Blocks.Pairs pairs =
+        blocks.pairs(own, alone ? own : new Cell(study.baseline(), metric.workload()));
+    List<ForkRecord> forks = new ArrayList<>(pairs.subject());
+    forks.addAll(pairs.baseline());
+    if (pairs.blocks().size() < Study.Design.LEAST_FORKS
+        || forks.stream().anyMatch(fork -> fork.calls(Role.TRIAL).size() < LEAST_TRIALS)) {
       return OptionalInt.empty();
     }
-    List<ForkRecord> forks = new ArrayList<>(own.values());
-    other.ifPresent(baseline -> forks.addAll(baseline.values()));
     return OptionalInt.of(
         TrialsPerFork.best(
-            metric.sample(List.copyOf(own.values())),
-            other.map(baseline -> metric.sample(List.copyOf(baseline.values()))),
+            metric.sample(pairs.subject()),
+            alone ? Optional.empty() : Optional.of(metric.sample(pairs.baseline())),
             forks.stream().mapToDouble(Look::nanosWithoutTrials).average().orElseThrow(),
             forks.stream().mapToDouble(Look::nanosOfTrial).average().orElseThrow(),
             LEAST_TRIALS,

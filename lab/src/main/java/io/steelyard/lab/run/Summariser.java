@@ -25,12 +25,10 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -178,10 +176,7 @@ public final class Summariser {
   private Draft draft(String label, Metric metric) {
     Cell subject = new Cell(label, metric.workload());
     Cell baseline = new Cell(study.baseline(), metric.workload());
-    NavigableMap<Integer, ForkRecord> own = new TreeMap<>(blocks.sound(subject));
-    NavigableMap<Integer, ForkRecord> other = new TreeMap<>(blocks.sound(baseline));
-    own.keySet().retainAll(other.keySet());
-    other.keySet().retainAll(own.keySet());
+    Blocks.Pairs pairs = blocks.pairs(subject, baseline);
 
     List<String> notes = new ArrayList<>();
     List<String> obstacles = obstacles(label);
@@ -192,13 +187,13 @@ public final class Summariser {
         obstacles.add(cell.label() + " failed: " + String.join("; ", blocks.failures(cell)));
       }
     }
-    noteUnsettled(label, own.values(), notes);
-    noteUnsettled(study.baseline(), other.values(), notes);
-    noteDisturbed(own.keySet(), notes);
+    noteUnsettled(label, pairs.subject(), notes);
+    noteUnsettled(study.baseline(), pairs.baseline(), notes);
+    noteDisturbed(pairs.blocks(), notes);
     Optional<FamilyVerdicts.Ratio> ratio = Optional.empty();
-    if (!own.isEmpty()) {
-      Sample a = metric.sample(List.copyOf(own.values()));
-      Sample b = metric.sample(List.copyOf(other.values()));
+    if (!pairs.blocks().isEmpty()) {
+      Sample a = metric.sample(pairs.subject());
+      Sample b = metric.sample(pairs.baseline());
       if (a.min() > 0 && b.min() > 0) {
         boolean higher = metric.higherIsBetter();
         long seed = study.design().seed();
@@ -212,7 +207,7 @@ public final class Summariser {
       noteShape(label, a, notes);
       noteShape(study.baseline(), b, notes);
     }
-    return new Draft(label, metric, ratio, own.size(), obstacles, notes);
+    return new Draft(label, metric, ratio, pairs.blocks().size(), obstacles, notes);
   }
 
   /**
