@@ -23,9 +23,9 @@ public final class SeriesChanges {
   /**
    * The largest p-value of a change between its neighbours, of the shuffles and of Welch's test.
    */
-  static final double LEVEL = 0.001;
+  static final double LEVEL = 0.0005;
 
-  private static final int SHUFFLES = 1999;
+  private static final int SHUFFLES = 3999;
 
   /** The fewest runs on either side of a change; fewer are spikes, or not yet a change. */
   public static final int LEAST_RUNS = 5;
@@ -41,8 +41,8 @@ public final class SeriesChanges {
   /** What a step must save, in units of ln n times the noise variance, here and in PELT. */
   private static final double STEP_PRICE = 4;
 
-  /** What a drift must save: it has two levels and two ends. */
-  private static final double DRIFT_PRICE = 6;
+  /** What a drift must save: less than two steps, for two steps are seldom so alike. */
+  private static final double DRIFT_PRICE = 7;
 
   /** How far apart the two methods may put the same change. */
   private static final int SAME_PLACE = 2;

@@ -19,7 +19,7 @@ final class SeriesChangesStudy {
   /** How far off a step may be found. */
   static final int NEAR = 2;
 
-  /** Fewest runs between two steps and from a step to an end of the series. */
+  /** Fewest runs between two steps and from a step to an end of one of the 200 series. */
   private static final int APART = 12;
 
   private SeriesChangesStudy() {}
@@ -70,16 +70,22 @@ final class SeriesChangesStudy {
     }
   }
 
-  /** One to three steps of a size in standard deviations; every other series has spikes too. */
-  static History steps(double size, int k) {
+  /**
+   * One to three steps of a size in standard deviations, so many runs or more from one another and
+   * from the ends; every other series has spikes too.
+   */
+  static History steps(double size, int apart, int k) {
     RandomGenerator random = Seeds.generator(1000 * (long) (10 * size) + k);
     double[] logs = noise(random);
     List<Integer> steps = new ArrayList<>();
     int count = 1 + k % 3;
-    while (steps.size() < count) {
-      int at = APART + random.nextInt(LENGTH - 2 * APART + 1);
-      if (steps.stream().noneMatch(step -> Math.abs(step - at) < APART)) {
+    for (int tries = 1; steps.size() < count; tries++) {
+      int at = apart + random.nextInt(LENGTH - 2 * apart + 1);
+      if (steps.stream().noneMatch(step -> Math.abs(step - at) < apart)) {
         steps.add(at);
+      } else if (tries % 1000 == 0) {
+        // Those placed so far leave no room.
+        steps.clear();
       }
     }
     for (int at : steps) {
@@ -162,7 +168,7 @@ final class SeriesChangesStudy {
     for (int size = 1; size <= 5; size++) {
       Score score = new Score("steps of " + size + " σ");
       for (int k = 0; k < 24; k++) {
-        History history = steps(size, k);
+        History history = steps(size, APART, k);
         score.add(history, changes(history));
       }
       scores.add(score);
