@@ -61,7 +61,7 @@ final class Models {
   }
 
   /**
-   * The token ids of a text file, control tokens parsed.
+   * The token ids of a text file without its last line's end, control tokens parsed.
    *
    * @throws UsageException if it can't be read, or has too few or too many tokens
    */
@@ -72,7 +72,9 @@ final class Models {
             "--text %s: %d bytes are more than any model's context; give a shorter text"
                 .formatted(text, Files.size(text)));
       }
-      int[] ids = Tokenizer.of(file.metadata()).encode(Files.readString(text), true);
+      // Editors end a file with a line's end that nobody means; a model would start a new line.
+      String written = Files.readString(text).replaceFirst("\\R\\z", "");
+      int[] ids = Tokenizer.of(file.metadata()).encode(written, true);
       if (ids.length < Workload.START_PROMPT) {
         throw new UsageException(
             "--text %s: %d tokens are too few to measure with; give a text of at least %d"

@@ -365,9 +365,13 @@ public final class Summariser {
         enough.isPresent()
             ? "about " + enough.getAsInt() + " forks would settle it"
             : "too close to the margin for " + MOST_FORKS + " forks to settle it";
-    return alone
-        ? "not sure enough as one of %d ratios judged at once: %s".formatted(together, settled)
-        : settled;
+    if (!alone) {
+      return settled;
+    }
+    return (together == 1
+            ? "not sure enough at %.0f %%: ".formatted(100 * FamilyVerdicts.LEVEL)
+            : "not sure enough as one of %d ratios judged at once: ".formatted(together))
+        + settled;
   }
 
   private String precision(String label) {
