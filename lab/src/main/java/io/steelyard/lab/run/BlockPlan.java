@@ -13,6 +13,9 @@ record BlockPlan(double forkSeconds) {
   /** What the sentinel takes a block, its start included. */
   private static final double SENTINEL_SECONDS = 3;
 
+  /** On shared machines every second block is disturbed and measured again. */
+  private static final double REPEATED = 1.5;
+
   /** More blocks than this are run only where they are asked for. */
   private static final int MOST_BLOCKS = 200;
 
@@ -32,7 +35,7 @@ record BlockPlan(double forkSeconds) {
       return study;
     }
     int most = study.design().adaptive().isPresent() ? MOST_LOOKS : MOST_BLOCKS;
-    double blocks = Math.ceil(study.design().budgetSeconds() / blockSeconds());
+    double blocks = Math.ceil(study.design().budgetSeconds() / (REPEATED * blockSeconds()));
     Study planned =
         study.with(study.design().upTo((int) Math.clamp(blocks, Study.Design.LEAST_FORKS, most)));
     directory.write("plan.json", Json.pretty(planned));

@@ -136,7 +136,7 @@ public record Study(
     public static final double NO_BUDGET = 1e9;
 
     /** Of fewer blocks none is left out. */
-    private static final int LEAST_LOOKED = 6;
+    private static final int LEAST_LOOKED = 12;
 
     /** A design that doesn't depend on what is measured, but for the budget. */
     public Design(
