@@ -1,6 +1,7 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.Roofline;
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.calibration.Clock;
 import io.steelyard.lab.calibration.Noise;
 import io.steelyard.lab.environment.Environment;
@@ -102,6 +103,10 @@ final class CalibrateCommand implements Callable<Integer> {
     Clock clock = Clock.measure();
     Study study = study(resolved.get(), team, calibration);
     List<Noise> noise = againstItself(study, console);
+    if (noise.isEmpty()) {
+      throw new RunException(
+          "no two blocks of an engine against itself were sound: nothing is kept");
+    }
     calibration.add(team, noise);
     if (json) {
       console.result(Json.pretty(new Found(limits, clock, noise)));

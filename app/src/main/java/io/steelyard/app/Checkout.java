@@ -50,11 +50,9 @@ record Checkout(String commit, Path path) {
     }
     String commit = resolved.text().strip();
     Path path = parent.resolve(commit);
-    if (!git(repository, "-C", path.toString(), "rev-parse", "HEAD")
-        .text()
-        .strip()
-        .equals(commit)) {
+    if (!isWhole(repository, path, commit)) {
       Files.createDirectories(parent);
+      git(repository, "worktree", "remove", "--force", path.toString());
       // A worktree whose folder was deleted is still on the list.
       git(repository, "worktree", "prune");
       Output added =
@@ -65,6 +63,21 @@ record Checkout(String commit, Path path) {
       }
     }
     return new Checkout(commit, path);
+  }
+
+  /**
+   * Whether a folder is a worktree of this commit with all of its files as committed: an earlier
+   * call may have been killed while it wrote them.
+   */
+  private static boolean isWhole(Path repository, Path path, String commit)
+      throws IOException, InterruptedException {
+    if (Files.notExists(path.resolve(".git"))) {
+      return false;
+    }
+    String folder = path.toString();
+    Output at = git(repository, "-C", folder, "rev-parse", "HEAD");
+    Output changed = git(repository, "-C", folder, "status", "--porcelain", "-uno");
+    return at.text().strip().equals(commit) && changed.code() == 0 && changed.text().isBlank();
   }
 
   /**

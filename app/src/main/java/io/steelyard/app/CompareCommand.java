@@ -60,6 +60,7 @@ final class CompareCommand implements Callable<Integer> {
       names = "--title",
       paramLabel = "NAME",
       defaultValue = "compare",
+      hidden = true,
       description = "what the run's folder is called, after the time")
   String title;
 

@@ -80,6 +80,13 @@ final class CheckoutTest {
   }
 
   @Test
+  void aWorktreeThatWasLeftHalfWrittenIsMadeAgain() throws Exception {
+    Files.delete(checkout("v1").path().resolve("text"));
+
+    assertThat(text(checkout("v1"))).isEqualTo("first");
+  }
+
+  @Test
   void aCommitThatIsNotThereIsWrongUsage() {
     for (String reference : List.of("no-such", "--help", "")) {
       assertThatExceptionOfType(UsageException.class)
