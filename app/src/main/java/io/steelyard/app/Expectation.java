@@ -42,13 +42,14 @@ final class Expectation {
   private static String blocks(Study.Design design) {
     int most = design.forks();
     String blocks = most == 1 ? "1 block" : most + " blocks";
-    if (most != 0
+    boolean adaptive = design.adaptive().isPresent();
+    if (!adaptive
         && (most <= Study.Design.LEAST_FORKS || design.budgetSeconds() == Study.Design.NO_BUDGET)) {
       return blocks;
     }
     return "%s, at least %d, in about %s"
         .formatted(
-            most == 0 ? "as many blocks as settle it" : "up to " + blocks,
+            adaptive ? "as many blocks as settle it" : "up to " + blocks,
             Study.Design.LEAST_FORKS,
             time(design.budgetSeconds()));
   }

@@ -112,8 +112,8 @@ final class RunReports {
     int blocks = outcome.blocks().all().size();
     if (blocks > 0 && study.design().adaptive().isPresent()) {
       notes.add(
-          "The run looked at its ratios after every block from the third on, %d of up to %d in all, and went on with those that were not settled. The intervals are wide enough for all looks together to hold the truth in 95 %% of runs."
-              .formatted(blocks, study.design().forks()));
+          "The run looked at its ratios after every block from the third on, %d in all, and went on with those that were not settled. The intervals are wide enough for all looks together to hold the truth in 95 %% of runs."
+              .formatted(blocks));
     } else if (blocks > 0 && blocks < study.design().forks()) {
       notes.add(
           "The budget ended the run after %d of %d blocks."

@@ -247,7 +247,7 @@ final class StudyOptions {
           seed);
     }
     return new Study.Design(
-        forks == null ? 0 : forks,
+        forks == null ? Study.Design.MOST_FORKS : forks,
         trials == null ? usualTrials : trials,
         12,
         15,

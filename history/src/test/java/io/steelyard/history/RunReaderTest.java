@@ -89,7 +89,12 @@ class RunReaderTest {
       }
       journal.add(
           new Entry.BlockEnd(
-              block, attempt, "2026-02-03T04:06:06Z", 0, attempt == 1 && block == 9 ? "busy" : ""));
+              block,
+              attempt,
+              "2026-02-03T04:06:06Z",
+              0,
+              attempt == 1 && block == 9 ? "busy" : "",
+              0.1));
     }
   }
 

@@ -123,7 +123,12 @@ public final class TestData {
   }
 
   public static Entry.BlockEnd blockEnd(int block, int attempt, String disturbed) {
-    return new Entry.BlockEnd(block, attempt, "2026-01-01T00:01:00Z", 0, disturbed);
+    return blockEnd(block, attempt, disturbed, 0);
+  }
+
+  public static Entry.BlockEnd blockEnd(
+      int block, int attempt, String disturbed, double spentShare) {
+    return new Entry.BlockEnd(block, attempt, "2026-01-01T00:01:00Z", 0, disturbed, spentShare);
   }
 
   /** A process that took 100 ms to be ready and 300 ms (250 by its own clock) to load. */

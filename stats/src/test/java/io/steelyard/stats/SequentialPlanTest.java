@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
@@ -39,6 +40,41 @@ class SequentialPlanTest {
 
     // Four standard errors of 200,000 simulated studies are 0.002.
     assertThat(missed).isCloseTo(0.05, within(0.002));
+  }
+
+  /** As where time is what is spent, and a disturbed block takes twice as much of it. */
+  @Test
+  void looksAtUnevenTimesMissTogetherInFivePercent() {
+    List<Double> shares = List.of(0.2, 0.25, 0.5, 0.55, 0.9, 1.0);
+    SequentialPlan plan = SequentialPlan.spending(3, shares, 0.95);
+    double[] boundaries = new double[9];
+    for (int look = 3; look <= 8; look++) {
+      boundaries[look] = StudentT.critical(look, plan.levelAt(look));
+    }
+
+    assertThat(missRate(boundaries, 3, 200_000, 6)).isCloseTo(0.05, within(0.002));
+    assertThat(plan.levelAt(3)).isCloseTo(1 - 0.05 * 0.04, within(1e-12));
+    assertThat(plan.levelAt(5))
+        .as("the longer the wait, the more is spent")
+        .isLessThan(plan.levelAt(4));
+  }
+
+  @Test
+  void aLookThatNoTimeWentBeforeHasAnInterval() {
+    SequentialPlan plan = SequentialPlan.spending(3, List.of(1.0, 1.0), 0.95);
+
+    assertThat(plan.levelAt(3)).isCloseTo(0.95, within(1e-12));
+    assertThat(plan.levelAt(4)).isBetween(0.96, 1 - 1e-9);
+  }
+
+  @Test
+  void sharesRise() {
+    for (List<Double> shares :
+        List.of(List.of(0.5, 0.4), List.of(0.0), List.of(1.1), List.of(Double.NaN))) {
+      assertThatThrownBy(() -> SequentialPlan.spending(3, shares, 0.95))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("must rise within (0, 1]");
+    }
   }
 
   @Test

@@ -23,9 +23,11 @@ public final class Blocks {
    *
    * @param number from 1
    * @param disturbed whether it counts although the machine was disturbed
+   * @param spentShare of the run's budget by the end of its last attempt
    * @param forks by cell id
    */
-  public record Block(int number, boolean disturbed, Map<String, ForkRecord> forks) {}
+  public record Block(
+      int number, boolean disturbed, double spentShare, Map<String, ForkRecord> forks) {}
 
   private final List<Block> blocks = new ArrayList<>();
   private final Map<String, List<Entry.ForkEnd>> ends = new HashMap<>();
@@ -69,7 +71,13 @@ public final class Blocks {
       }
     }
     repeated += measured > 1 ? 1 : 0;
-    blocks.add(new Block(number, disturbed, forks(chosen)));
+    double spent =
+        attempts.values().stream()
+            .flatMap(List::stream)
+            .mapToDouble(e -> e instanceof Entry.BlockEnd end ? end.spentShare() : 0)
+            .max()
+            .orElse(0);
+    blocks.add(new Block(number, disturbed, spent, forks(chosen)));
   }
 
   private static Map<String, ForkRecord> forks(List<Entry> entries) {
@@ -110,6 +118,15 @@ public final class Blocks {
   /** The numbers of the blocks that count though the machine was disturbed. */
   public Set<Integer> disturbed() {
     return blocks.stream().filter(Block::disturbed).map(Block::number).collect(Collectors.toSet());
+  }
+
+  /** Share of the run's budget that was spent by the end of a block. */
+  public double spentShare(int number) {
+    return blocks.stream()
+        .filter(block -> block.number <= number)
+        .mapToDouble(Block::spentShare)
+        .max()
+        .orElse(0);
   }
 
   /** How all processes of a cell ended, also those that were tried again and count for nothing. */

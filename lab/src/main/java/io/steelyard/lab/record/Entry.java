@@ -161,7 +161,9 @@ public sealed interface Entry {
    *
    * @param stolenShare share of processor time that the hypervisor took during the block
    * @param disturbed why the block is to be repeated; empty where it is not
+   * @param spentShare of the run's budget by now; 1 where no further block fits
    */
-  record BlockEnd(int block, int attempt, String at, double stolenShare, String disturbed)
+  record BlockEnd(
+      int block, int attempt, String at, double stolenShare, String disturbed, double spentShare)
       implements Entry {}
 }

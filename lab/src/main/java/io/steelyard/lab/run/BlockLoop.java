@@ -2,6 +2,7 @@ package io.steelyard.lab.run;
 
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.RunListener;
+import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.study.Cell;
@@ -101,7 +102,7 @@ final class BlockLoop {
     this.look = look;
     this.listener = listener;
     this.startedNanos = machine.nanos();
-    this.spentBefore = nanosIn(journal.entries());
+    this.spentBefore = Math.max(nanosIn(journal.entries()), nanosSaid());
   }
 
   private static Machine machine(Workers workers) {
@@ -128,8 +129,8 @@ final class BlockLoop {
     for (int block = 1; block <= study.design().forks(); block++) {
       if (block > Study.Design.LEAST_FORKS && budgetSpent() && !begun(block)) {
         listener.note(
-            "the budget of %.0f s is spent after %d of %d blocks"
-                .formatted(study.design().budgetSeconds(), block - 1, study.design().forks()));
+            "the budget of %.0f s is spent after %s blocks"
+                .formatted(study.design().budgetSeconds(), ofAll(block - 1)));
         return;
       }
       if (seen(block).settled().containsAll(study.workloads())) {
@@ -168,7 +169,13 @@ final class BlockLoop {
       String disturbed = judge(earlier, 1, end.stolenShare());
       if (end.disturbed().isEmpty() && !disturbed.isEmpty()) {
         journal.add(
-            new Entry.BlockEnd(earlier, 1, Instant.now().toString(), end.stolenShare(), disturbed));
+            new Entry.BlockEnd(
+                earlier,
+                1,
+                Instant.now().toString(),
+                end.stolenShare(),
+                disturbed,
+                end.spentShare()));
         noteDisturbed(earlier, 1, disturbed);
         attempt(earlier);
       }
@@ -208,7 +215,9 @@ final class BlockLoop {
       stolen = Math.max(stolen, stolenFromCalls(block, attempt));
     }
     String disturbed = judge(block, attempt, stolen);
-    journal.add(new Entry.BlockEnd(block, attempt, Instant.now().toString(), stolen, disturbed));
+    journal.add(
+        new Entry.BlockEnd(
+            block, attempt, Instant.now().toString(), stolen, disturbed, spentShare()));
     return disturbed;
   }
 
@@ -281,8 +290,7 @@ final class BlockLoop {
         listener.progress(
             "measuring",
             share(block, (double) i / order.size()),
-            "block %d of %d: %s%s"
-                .formatted(block, study.design().forks(), cell.id(), standing(seen, cell)));
+            "block %s: %s%s".formatted(ofAll(block), cell.id(), standing(seen, cell)));
         forks.run(new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell), trials));
       }
       if (!finished(block, attempt, cell)) {
@@ -290,6 +298,13 @@ final class BlockLoop {
             cell.id() + " failed in block " + block + " and is left out of those that follow");
       }
     }
+  }
+
+  /** How many there will be is known where the design is fixed. */
+  private String ofAll(int block) {
+    return study.design().adaptive().isPresent()
+        ? String.valueOf(block)
+        : block + " of " + study.design().forks();
   }
 
   private static String standing(Look seen, Cell cell) {
@@ -333,6 +348,10 @@ final class BlockLoop {
     return spentSeconds() + each / 2 > study.design().budgetSeconds();
   }
 
+  private double spentShare() {
+    return budgetSpent() ? 1 : spentSeconds() / study.design().budgetSeconds();
+  }
+
   /** Time spent on the blocks so far: all of this process's, and what earlier ones recorded. */
   private double spentSeconds() {
     return (spentBefore + machine.nanos() - startedNanos) / 1e9;
@@ -351,6 +370,16 @@ final class BlockLoop {
           };
     }
     return nanos;
+  }
+
+  /** What the blocks that have ended say of the time spent. */
+  private long nanosSaid() {
+    double share =
+        Blocks.of(journal.entries()).all().stream()
+            .mapToDouble(Blocks.Block::spentShare)
+            .max()
+            .orElse(0);
+    return (long) (1e9 * share * study.design().budgetSeconds());
   }
 
   private boolean begun(int block) {

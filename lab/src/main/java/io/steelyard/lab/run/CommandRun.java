@@ -66,30 +66,31 @@ public final class CommandRun {
     Study study = directory.plan();
     try (TemporaryFolder scratch = TemporaryFolder.make();
         Journal journal = Journal.open(directory.journalFile())) {
-      BlockPlan plan = new BlockPlan(forkSeconds(study, directory, journal, listener));
-      Study planned = plan.fix(study, directory);
-      listener.note(plan.expectation(planned));
+      if (journal.entries().isEmpty()) {
+        double seconds = forkSeconds(study, directory, listener);
+        listener.note(new BlockPlan(seconds).expectation(study));
+      }
       Function<List<Entry>, Summary> summariser =
           entries ->
-              new Summariser(planned, Map.of(), List.of(), List.of(), entries)
+              new Summariser(study, Map.of(), List.of(), List.of(), entries)
                   .summarise(directory.name());
       directory.write("engines.json", "{}");
       Workers workers =
           new Workers(study.model(), study.settings(), registry, directory::stderr, scratch.path());
       new BlockLoop(
-              planned,
+              study,
               workers,
               journal,
-              planned.engines().keySet(),
-              new CommandForks(planned, directory::stderr, journal),
-              entries -> Look.at(planned, summariser.apply(entries), Blocks.of(entries)),
+              study.engines().keySet(),
+              new CommandForks(study, directory::stderr, journal),
+              entries -> Look.at(study, summariser.apply(entries), Blocks.of(entries)),
               listener)
           .run();
       Summary summary = summariser.apply(journal.entries());
       directory.writeSummary(summary);
       Blocks blocks = Blocks.of(journal.entries());
       List<String> broken = new ArrayList<>();
-      for (Cell cell : planned.cells()) {
+      for (Cell cell : study.cells()) {
         if (!blocks.failures(cell).isEmpty()) {
           broken.add(cell.label() + " failed: " + String.join("; ", blocks.failures(cell)));
         }
@@ -101,12 +102,8 @@ public final class CommandRun {
   /**
    * What a block's runs will take, from one run of each command, which also shows that it works.
    */
-  private static double forkSeconds(
-      Study study, RunDirectory directory, Journal journal, RunListener listener)
+  private static double forkSeconds(Study study, RunDirectory directory, RunListener listener)
       throws WorkerException {
-    if (!journal.entries().isEmpty()) {
-      return 0; // the run goes on: how many blocks it has is settled
-    }
     double seconds = 0;
     int tried = 0;
     for (Cell cell : study.cells()) {

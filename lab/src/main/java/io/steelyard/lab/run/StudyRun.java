@@ -103,20 +103,19 @@ public final class StudyRun {
                 && (passed.size() > 1 || study.engines().size() == 1);
     List<Entry> measured = List.of();
     BlockPlan plan = new BlockPlan(comparable ? forkSeconds(passed) : 0);
-    Study planned = comparable ? plan.fix(study, directory) : study;
     Function<List<Entry>, Summary> summariser =
         entries ->
-            new Summariser(planned, engines, judged, fairness, entries).summarise(directory.name());
+            new Summariser(study, engines, judged, fairness, entries).summarise(directory.name());
     if (comparable) {
       try (Journal journal = Journal.open(directory.journalFile())) {
-        listener.note(plan.expectation(planned));
+        listener.note(plan.expectation(study));
         new BlockLoop(
-                planned,
+                study,
                 workers,
                 journal,
                 passed.keySet(),
-                new ForkRunner(planned, workers, oracle.prompts(planned), journal, passed),
-                entries -> Look.at(planned, summariser.apply(entries), Blocks.of(entries)),
+                new ForkRunner(study, workers, oracle.prompts(study), journal, passed),
+                entries -> Look.at(study, summariser.apply(entries), Blocks.of(entries)),
                 listener)
             .run();
         measured = journal.entries();

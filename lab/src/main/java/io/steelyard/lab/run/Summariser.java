@@ -22,13 +22,13 @@ import io.steelyard.stats.WarmUp;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -45,9 +45,6 @@ public final class Summariser {
   private final List<Summary.Parity> parity;
   private final List<Summary.FairnessLine> fairness;
   private final Blocks blocks;
-
-  /** By the level of all looks together. */
-  private final Map<Double, SequentialPlan> looks = new HashMap<>();
 
   /**
    * @param engines by label, of all that could be loaded
@@ -91,14 +88,16 @@ public final class Summariser {
 
   private Summary.Cell cell(String label, Metric metric) {
     Cell cell = new Cell(label, metric.workload());
-    List<ForkRecord> forks = List.copyOf(blocks.sound(cell).values());
+    SortedMap<Integer, ForkRecord> sound = blocks.sound(cell);
+    List<ForkRecord> forks = List.copyOf(sound.values());
     boolean failed = forks.isEmpty() || !blocks.failures(cell).isEmpty();
     boolean steady = forks.stream().allMatch(fork -> fork.end().settled());
     Optional<Sample> sample =
         forks.isEmpty() ? Optional.empty() : Optional.of(metric.sample(forks));
     Optional<Interval> interval =
         sample.flatMap(
-            s -> Intervals.mean(s, levelAt(forks.size(), Intervals.LEVEL), study.design().seed()));
+            s ->
+                Intervals.mean(s, levelAt(sound.keySet(), Intervals.LEVEL), study.design().seed()));
     return new Summary.Cell(
         label,
         study.engines().get(label).name(),
@@ -198,7 +197,8 @@ public final class Summariser {
         boolean higher = metric.higherIsBetter();
         long seed = study.design().seed();
         ratio =
-            Optional.of(level -> Intervals.ratio(a, b, higher, levelAt(a.forks(), level), seed));
+            Optional.of(
+                level -> Intervals.ratio(a, b, higher, levelAt(pairs.blocks(), level), seed));
       } else {
         obstacles.add("there is no ratio of values that are not above 0");
       }
@@ -211,18 +211,28 @@ public final class Summariser {
   }
 
   /**
-   * The level of an interval after so many blocks, such that those of all the looks that an
-   * adaptive run takes hold together at the level asked for.
+   * The level of an interval over these blocks, such that those of all the looks that an adaptive
+   * run takes hold together at the level asked for.
+   *
+   * @param numbers of the blocks, rising
    */
-  private double levelAt(int blocks, double together) {
+  private double levelAt(Set<Integer> numbers, double together) {
     if (study.design().adaptive().isEmpty()) {
       return together;
     }
-    SequentialPlan plan =
-        looks.computeIfAbsent(
-            together,
-            level -> SequentialPlan.of(Study.Design.LEAST_FORKS, study.design().forks(), level));
-    return plan.levelAt(Math.clamp(blocks, plan.firstLook(), plan.lastLook()));
+    // The last block of all is the last look, whatever of the budget is left.
+    List<Double> spent =
+        numbers.stream()
+            .map(n -> Math.max(blocks.spentShare(n), (double) n / study.design().forks()))
+            .toList();
+    int looks = Math.max(1, numbers.size() - Study.Design.LEAST_FORKS + 1);
+    return spent.isEmpty()
+        ? together
+        : SequentialPlan.spending(
+                Study.Design.LEAST_FORKS,
+                spent.subList(spent.size() - looks, spent.size()),
+                together)
+            .lastLevel();
   }
 
   /**

@@ -109,8 +109,7 @@ public record Study(
   /**
    * How much is measured.
    *
-   * @param forks the most blocks, each with one fresh process a cell; 0 for as many as the budget
-   *     is expected to allow, until the parity run has shown how many those are
+   * @param forks the most blocks, each with one fresh process a cell
    * @param trials timed calls in a process
    * @param warmUpCap the most warm-up calls in a process
    * @param warmUpSeconds no further warm-up call starts after this time
@@ -135,8 +134,8 @@ public record Study(
     /** More seconds than any run takes. */
     public static final double NO_BUDGET = 1e9;
 
-    /** Of fewer blocks none is left out. */
-    private static final int LEAST_LOOKED = 12;
+    /** The most forks where nobody says how many. */
+    public static final int MOST_FORKS = 200;
 
     /** A design that doesn't depend on what is measured, but for the budget. */
     public Design(
@@ -148,14 +147,6 @@ public record Study(
         double margin,
         long seed) {
       this(forks, trials, warmUpCap, warmUpSeconds, budgetSeconds, margin, seed, Optional.empty());
-    }
-
-    /** The same design with so many blocks, or fewer where it is adaptive. */
-    public Design upTo(int most) {
-      // Looks widen every interval, and can't end a run of so few blocks much sooner.
-      Optional<Adaptive> looking = adaptive.filter(_ -> most >= LEAST_LOOKED);
-      return new Design(
-          most, trials, warmUpCap, warmUpSeconds, budgetSeconds, margin, seed, looking);
     }
   }
 

@@ -139,9 +139,9 @@ class JournalTest {
     Files.writeString(
         file,
         "{\"kind\":\"block-end\",\"block\":1,\"attempt\":2,\"at\":\"t\",\"stolen_share\":0.5,"
-            + "\"disturbed\":\"\",\"later\":[1]}\n");
+            + "\"disturbed\":\"\",\"spent_share\":0.25,\"later\":[1]}\n");
 
-    assertThat(Journal.read(file)).containsExactly(new Entry.BlockEnd(1, 2, "t", 0.5, ""));
+    assertThat(Journal.read(file)).containsExactly(new Entry.BlockEnd(1, 2, "t", 0.5, "", 0.25));
   }
 
   @Test

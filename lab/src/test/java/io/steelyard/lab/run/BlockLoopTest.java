@@ -498,6 +498,9 @@ class BlockLoopTest {
 
     assertThat(run()).hasSize(4 * CELLS);
     assertThat(notes).containsExactly("the budget of 17 s is spent after 4 of 5 blocks");
+    assertThat(blocks().all())
+        .extracting(Blocks.Block::spentShare)
+        .containsExactly(4 / 17.0, 8 / 17.0, 12 / 17.0, 1.0);
   }
 
   @Test

@@ -85,15 +85,15 @@ class StudyRunTest {
   }
 
   @Test
-  void theBudgetSaysHowManyBlocksThereAreAndThePlanKeepsIt() throws Exception {
-    design = new Study.Design(0, 1, 3, 1, 0.1, 0.02, 42, Optional.of(new Study.Adaptive(0.01, 1)));
+  void aBudgetThatIsSpentAtOnceAllowsTheLeastBlocks() throws Exception {
+    design =
+        new Study.Design(200, 1, 3, 1, 0.1, 0.02, 42, Optional.of(new Study.Adaptive(0.01, 1)));
 
     StudyRun.Outcome outcome = run("test", "test:label=again");
 
-    // A block takes three seconds and more by the estimate: the budget allows the least.
-    assertThat(directory.plan().design().forks()).isEqualTo(3);
-    assertThat(directory.plan().design().adaptive()).isEmpty();
     assertThat(outcome.blocks().all()).hasSize(3);
+    assertThat(outcome.blocks().spentShare(3)).as("there is but one look").isEqualTo(1);
+    assertThat(notes).anyMatch(note -> note.contains("in about 3 blocks, or fewer"));
   }
 
   private RunListener listener() {

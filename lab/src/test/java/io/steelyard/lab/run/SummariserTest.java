@@ -120,6 +120,28 @@ class SummariserTest {
     assertThat(comparison().high()).isCloseTo(expected.high(), within(ROUNDING));
   }
 
+  @Test
+  void theLooksOfARunThatItsBudgetEndedSpendWhatWasSpentOfIt() {
+    double[] base = {1_000, 1_010, 990, 1_000};
+    double[] engine = {800, 800, 810, 790};
+    blocks(base, engine);
+    journal.add(TestData.blockEnd(3, 1, "", 0.7));
+    study = TestData.with(study, adaptive(200, 3));
+    double level = SequentialPlan.spending(3, List.of(0.7, 0.7), 0.95).levelAt(4);
+    Interval early = Intervals.ratio(engine, base, false, level, 42).orElseThrow();
+
+    assertThat(comparison().low()).isCloseTo(early.low(), within(ROUNDING));
+
+    journal.add(TestData.blockEnd(4, 1, "", 1));
+    double last = SequentialPlan.spending(3, List.of(0.7, 1.0), 0.95).levelAt(4);
+    Interval end = Intervals.ratio(engine, base, false, last, 42).orElseThrow();
+
+    assertThat(comparison().low()).isCloseTo(end.low(), within(ROUNDING));
+    assertThat(end.low())
+        .as("what is left of the 5 % belongs to the end")
+        .isGreaterThan(early.low());
+  }
+
   private Study.Design adaptive(int forks, int mostTrials) {
     Study.Design design = study.design();
     return new Study.Design(
