@@ -119,9 +119,16 @@ final class LoadedModel implements AutoCloseable {
     return speculation;
   }
 
+  /** By how much every pass is to take longer. */
+  Slowdown slowdown() {
+    return options.slowdown();
+  }
+
   /** The kernels in use, and what else decides how tokens are computed. */
   String description() {
-    return kernels.description() + (options.lookup() ? ", prompt lookup" : "");
+    return kernels.description()
+        + (options.lookup() ? ", prompt lookup" : "")
+        + options.slowdown().description();
   }
 
   /** Begins anew to measure the operators, if they are measured. */

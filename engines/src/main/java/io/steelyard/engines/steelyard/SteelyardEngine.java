@@ -132,6 +132,7 @@ public final class SteelyardEngine implements Engine {
     model.prepare(ids, request.depth());
     long start = System.nanoTime();
     MemorySegment logits = model.session().forward(ids, request.depth(), ids.length);
+    model.slowdown().since(start);
     long nanos = System.nanoTime() - start;
     return new PrefillReport(nanos, TokenLoop.best(logits));
   }
@@ -143,7 +144,13 @@ public final class SteelyardEngine implements Engine {
     int cached = request.ids().length - 1;
     if (model.speculation().isEmpty()) {
       model.prepare(request.ids(), cached);
-      return loop.run(model.session()::step);
+      return loop.run(
+          id -> {
+            long start = System.nanoTime();
+            MemorySegment logits = model.session().step(id);
+            model.slowdown().since(start);
+            return logits;
+          });
     }
     if (request.sampling().temperature() > 0) {
       throw new EngineException(
@@ -153,7 +160,12 @@ public final class SteelyardEngine implements Engine {
     Speculation speculation = model.speculation().get();
     model.prepare(request.ids(), cached);
     speculation.begin(request.ids(), cached);
-    return loop.speculate(speculation::pass);
+    return loop.speculate(
+        (id, most, verifier) -> {
+          long start = System.nanoTime();
+          speculation.pass(id, most, verifier);
+          model.slowdown().since(start);
+        });
   }
 
   @Override
@@ -165,6 +177,7 @@ public final class SteelyardEngine implements Engine {
       model.reset();
       model.session().<EngineException>forward(sequence, 0, sequence.length, best::add);
     }
+    model.slowdown().since(start);
     return new ForwardReport(System.nanoTime() - start - best.nanos(), best.checksum());
   }
 

@@ -24,6 +24,7 @@ import java.util.TreeMap;
  *     DataType#Q8_0}
  * @param deterministic whether a prompt takes the numeric path of decoding
  * @param lookup whether greedy decoding drafts by prompt lookup
+ * @param slowdown by how much every pass is to take longer
  * @param profile the folder that a {@link Profiler} writes into, if one is to run
  */
 record SteelyardOptions(
@@ -33,6 +34,7 @@ record SteelyardOptions(
     DataType kv,
     boolean deterministic,
     boolean lookup,
+    Slowdown slowdown,
     Optional<Path> profile) {
   /** Forces a tier where no option names one. */
   static final String TIER_VARIABLE = "STEELYARD_TIER";
@@ -47,6 +49,9 @@ record SteelyardOptions(
               + " (default: off)",
           "speculate=lookup|off draft tokens that followed the same ones before, and check them in one"
               + " pass: the same greedy output, sooner where text repeats (default: off)",
+          Slowdown.OPTION
+              + "=SHARE every pass takes longer by that share, 0.05 for 5 %, to try what a comparison"
+              + " finds (default: 0)",
           Profiler.OPTION
               + "=DIR times every operator, slows it down and says in DIR where the time went");
 
@@ -64,6 +69,7 @@ record SteelyardOptions(
     Optional<String> kv = Optional.ofNullable(left.remove("kv"));
     Optional<String> deterministic = Optional.ofNullable(left.remove("deterministic"));
     Optional<String> speculate = Optional.ofNullable(left.remove("speculate"));
+    Optional<String> slowdown = Optional.ofNullable(left.remove(Slowdown.OPTION));
     Optional<String> profile = Optional.ofNullable(left.remove(Profiler.OPTION));
     if (!left.isEmpty()) {
       throw new EngineException(
@@ -85,6 +91,7 @@ record SteelyardOptions(
         kv(kv.orElse(request.kv())),
         onOff("deterministic", deterministic.orElse("off")),
         lookup(speculate.orElse("off")),
+        slowdown.isPresent() ? Slowdown.of(slowdown.get()) : Slowdown.NONE,
         profile.isPresent() ? Optional.of(folder(profile.get())) : Optional.empty());
   }
 
