@@ -94,6 +94,7 @@ final class RunReports {
   private List<DetailTable> details() {
     List<DetailTable> tables = new ArrayList<>();
     DifferenceTests.of(study, outcome.blocks()).ifPresent(tables::add);
+    OutlierTable.of(study, outcome).ifPresent(tables::add);
     tables.addAll(RunDetails.of(study, outcome.blocks()));
     return tables;
   }

@@ -128,6 +128,21 @@ final class StudyOptions {
               + " half the margin)")
   Double precision;
 
+  /** What is done with trials far out. */
+  enum Outliers {
+    KEEP,
+    DROP
+  }
+
+  @Option(
+      names = "--outliers",
+      paramLabel = "keep|drop",
+      defaultValue = "keep",
+      description =
+          "whether trials beyond Tukey's outer fences count; the report has both results (default:"
+              + " keep)")
+  Outliers outliers;
+
   @Option(names = "--quick", description = "three blocks of two trials, short warm-up")
   boolean quick;
 
@@ -232,7 +247,8 @@ final class StudyOptions {
         design.budgetSeconds(),
         design.margin(),
         design.seed(),
-        design.adaptive());
+        design.adaptive(),
+        design.dropsOutliers());
   }
 
   private Study.Design design(double margin, int usualTrials) {
@@ -240,11 +256,12 @@ final class StudyOptions {
         budget != null ? budget : forks != null || quick ? Study.Design.NO_BUDGET : BUDGET_SECONDS;
     if (quick) {
       return quickDesign(
-          forks == null ? Study.Design.LEAST_FORKS : forks,
-          trials == null ? 2 : trials,
-          limit,
-          margin,
-          seed);
+              forks == null ? Study.Design.LEAST_FORKS : forks,
+              trials == null ? 2 : trials,
+              limit,
+              margin,
+              seed)
+          .droppingOutliers(outliers == Outliers.DROP);
     }
     return new Study.Design(
         forks == null ? Study.Design.MOST_FORKS : forks,
@@ -259,7 +276,8 @@ final class StudyOptions {
                 new Study.Adaptive(
                     precision == null ? margin / 2 : precision,
                     trials == null ? MOST_TRIALS : trials))
-            : Optional.empty());
+            : Optional.empty(),
+        outliers == Outliers.DROP);
   }
 
   private void check() {

@@ -106,7 +106,7 @@ final class StudyConsoleTest {
   private static int exitCode(List<String> differing, List<String> broken) {
     Summary summary = new Summary("", "", "", "", List.of(), List.of(), List.of(), List.of());
     return StudyConsole.exitCode(
-        new StudyRun.Outcome(summary, Blocks.of(List.of()), differing, broken));
+        new StudyRun.Outcome(summary, summary, Blocks.of(List.of()), differing, broken));
   }
 
   @Test

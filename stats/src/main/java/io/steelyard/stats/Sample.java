@@ -1,7 +1,9 @@
 package io.steelyard.stats;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 
 /**
  * The measurements of one cell on their two levels: forks, and trials inside each fork.
@@ -91,6 +93,25 @@ public final class Sample {
       }
     }
     return new Sample(values, weights);
+  }
+
+  /**
+   * Some of the trials of some forks.
+   *
+   * @param kept {@code kept[fork][trial]}, at least one of each fork named
+   * @param forks which forks, in this order
+   */
+  Sample keeping(boolean[][] kept, List<Integer> forks) {
+    double[][] some = new double[forks.size()][];
+    double[][] their = new double[forks.size()][];
+    for (int i = 0; i < some.length; i++) {
+      int fork = forks.get(i);
+      int[] trials =
+          IntStream.range(0, values[fork].length).filter(trial -> kept[fork][trial]).toArray();
+      some[i] = Arrays.stream(trials).mapToDouble(trial -> values[fork][trial]).toArray();
+      their[i] = Arrays.stream(trials).mapToDouble(trial -> weights[fork][trial]).toArray();
+    }
+    return new Sample(some, their);
   }
 
   private static double[][] copy(double[][] forks, String name) {

@@ -70,10 +70,8 @@ public final class CommandRun {
         double seconds = forkSeconds(study, directory, listener);
         listener.note(new BlockPlan(seconds).expectation(study));
       }
-      Function<List<Entry>, Summary> summariser =
-          entries ->
-              new Summariser(study, Map.of(), List.of(), List.of(), entries)
-                  .summarise(directory.name());
+      Function<List<Entry>, Summariser> summariser =
+          entries -> new Summariser(study, Map.of(), List.of(), List.of(), entries);
       directory.write("engines.json", "{}");
       Workers workers =
           new Workers(study.model(), study.settings(), registry, directory::stderr, scratch.path());
@@ -83,10 +81,11 @@ public final class CommandRun {
               journal,
               study.engines().keySet(),
               new CommandForks(study, directory::stderr, journal),
-              entries -> Look.at(study, summariser.apply(entries), Blocks.of(entries)),
+              entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
               listener)
           .run();
-      Summary summary = summariser.apply(journal.entries());
+      Summariser all = summariser.apply(journal.entries());
+      Summary summary = all.summarise(directory.name());
       directory.writeSummary(summary);
       Blocks blocks = Blocks.of(journal.entries());
       List<String> broken = new ArrayList<>();
@@ -95,7 +94,8 @@ public final class CommandRun {
           broken.add(cell.label() + " failed: " + String.join("; ", blocks.failures(cell)));
         }
       }
-      return new StudyRun.Outcome(summary, blocks, List.of(), broken);
+      Summary otherwise = all.outliersOtherwise().summarise(directory.name());
+      return new StudyRun.Outcome(summary, otherwise, blocks, List.of(), broken);
     }
   }
 

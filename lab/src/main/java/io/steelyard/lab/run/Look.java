@@ -39,9 +39,10 @@ record Look(
   /**
    * Takes a look.
    *
-   * @param summary of these blocks
+   * @param summary of these entries
    */
-  static Look at(Study study, Summary summary, Blocks blocks) {
+  static Look at(Study study, Summary summary, List<Entry> entries) {
+    Blocks blocks = Blocks.of(entries);
     Set<Workload> settled = new HashSet<>(study.workloads());
     Map<Workload, Integer> trials = new HashMap<>();
     Map<Workload, List<String>> standing = new HashMap<>();

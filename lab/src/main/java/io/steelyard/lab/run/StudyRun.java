@@ -58,13 +58,19 @@ public final class StudyRun {
    * What came of it.
    *
    * @param summary what was found
+   * @param otherwise the summary with the trials far out dropped where they count, and the other
+   *     way round
    * @param blocks the raw samples by block
    * @param differing labels that compute something else than the oracle
    * @param broken a sentence for each label that could not be judged (it didn't start, died,
    *     refused an option) and for each cell that failed although its label passed parity
    */
   public record Outcome(
-      Summary summary, Blocks blocks, List<String> differing, List<String> broken) {
+      Summary summary,
+      Summary otherwise,
+      Blocks blocks,
+      List<String> differing,
+      List<String> broken) {
     public Outcome {
       differing = List.copyOf(differing);
       broken = List.copyOf(broken);
@@ -103,9 +109,8 @@ public final class StudyRun {
                 && (passed.size() > 1 || study.engines().size() == 1);
     List<Entry> measured = List.of();
     BlockPlan plan = new BlockPlan(comparable ? forkSeconds(passed) : 0);
-    Function<List<Entry>, Summary> summariser =
-        entries ->
-            new Summariser(study, engines, judged, fairness, entries).summarise(directory.name());
+    Function<List<Entry>, Summariser> summariser =
+        entries -> new Summariser(study, engines, judged, fairness, entries);
     if (comparable) {
       try (Journal journal = Journal.open(directory.journalFile())) {
         listener.note(plan.expectation(study));
@@ -115,22 +120,22 @@ public final class StudyRun {
                 journal,
                 passed.keySet(),
                 new ForkRunner(study, workers, oracle.prompts(study), journal, passed),
-                entries -> Look.at(study, summariser.apply(entries), Blocks.of(entries)),
+                entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
                 listener)
             .run();
         measured = journal.entries();
       }
     }
-    Summary summary = summariser.apply(measured);
-    directory.writeSummary(summary);
-    return outcome(summary, Blocks.of(measured), passed, unjudged);
+    return outcome(summariser.apply(measured), Blocks.of(measured), passed, unjudged);
   }
 
   private Outcome outcome(
-      Summary summary,
+      Summariser summariser,
       Blocks blocks,
       Map<String, EngineParity> passed,
       Map<String, String> unjudged) {
+    Summary summary = summariser.summarise(directory.name());
+    directory.writeSummary(summary);
     List<String> differing = new ArrayList<>(study.engines().keySet());
     differing.removeAll(passed.keySet());
     differing.removeAll(unjudged.keySet());
@@ -141,7 +146,8 @@ public final class StudyRun {
         broken.add(cell.id() + " failed: " + String.join("; ", blocks.failures(cell)));
       }
     }
-    return new Outcome(summary, blocks, differing, broken);
+    Summary otherwise = summariser.outliersOtherwise().summarise(directory.name());
+    return new Outcome(summary, otherwise, blocks, differing, broken);
   }
 
   /** What {@code engines.json} says of a label. */

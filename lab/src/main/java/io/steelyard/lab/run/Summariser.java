@@ -11,6 +11,7 @@ import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Limits;
 import io.steelyard.lab.study.Study;
 import io.steelyard.stats.FamilyVerdicts;
+import io.steelyard.stats.FarOutliers;
 import io.steelyard.stats.Interval;
 import io.steelyard.stats.Intervals;
 import io.steelyard.stats.RequiredForks;
@@ -44,6 +45,7 @@ public final class Summariser {
   private final Map<String, EngineParity> engines;
   private final List<Summary.Parity> parity;
   private final List<Summary.FairnessLine> fairness;
+  private final List<Entry> journal;
   private final Blocks blocks;
 
   /**
@@ -60,7 +62,15 @@ public final class Summariser {
     this.engines = engines;
     this.parity = parity;
     this.fairness = fairness;
+    this.journal = List.copyOf(journal);
     this.blocks = Blocks.of(journal);
+  }
+
+  /** The same that drops the trials far out where this one counts them, and the other way round. */
+  public Summariser outliersOtherwise() {
+    boolean drops = study.design().dropsOutliers();
+    Study other = study.with(study.design().droppingOutliers(!drops));
+    return new Summariser(other, engines, parity, fairness, journal);
   }
 
   /** The summary of the run so far. */
@@ -93,7 +103,7 @@ public final class Summariser {
     boolean failed = forks.isEmpty() || !blocks.failures(cell).isEmpty();
     boolean steady = forks.stream().allMatch(fork -> fork.end().settled());
     Optional<Sample> sample =
-        forks.isEmpty() ? Optional.empty() : Optional.of(metric.sample(forks));
+        forks.isEmpty() ? Optional.empty() : Optional.of(counted(metric.sample(forks)));
     Optional<Interval> interval =
         sample.flatMap(
             s ->
@@ -118,6 +128,10 @@ public final class Summariser {
         failed ? "failed" : steady ? "steady" : "no steady state",
         blocks.repeated(),
         failed ? null : share(label, metric, sample.orElseThrow()));
+  }
+
+  private Sample counted(Sample all) {
+    return study.design().dropsOutliers() ? FarOutliers.drop(all) : all;
   }
 
   /** Null where it is not known what the label could do at best. */
@@ -190,15 +204,17 @@ public final class Summariser {
     noteUnsettled(study.baseline(), pairs.baseline(), notes);
     noteDisturbed(pairs.blocks(), notes);
     Optional<FamilyVerdicts.Ratio> ratio = Optional.empty();
-    if (!pairs.blocks().isEmpty()) {
-      Sample a = metric.sample(pairs.subject());
-      Sample b = metric.sample(pairs.baseline());
+    List<Integer> numbers = List.copyOf(pairs.blocks());
+    Optional<FarOutliers.Pair> samples = counted(metric, pairs);
+    if (samples.isPresent()) {
+      Sample a = samples.get().subject();
+      Sample b = samples.get().baseline();
+      numbers = samples.get().kept().stream().map(numbers::get).toList();
       if (a.min() > 0 && b.min() > 0) {
         boolean higher = metric.higherIsBetter();
         long seed = study.design().seed();
-        ratio =
-            Optional.of(
-                level -> Intervals.ratio(a, b, higher, levelAt(pairs.blocks(), level), seed));
+        List<Integer> kept = numbers;
+        ratio = Optional.of(level -> Intervals.ratio(a, b, higher, levelAt(kept, level), seed));
       } else {
         obstacles.add("there is no ratio of values that are not above 0");
       }
@@ -207,7 +223,19 @@ public final class Summariser {
       noteShape(label, a, notes);
       noteShape(study.baseline(), b, notes);
     }
-    return new Draft(label, metric, ratio, pairs.blocks().size(), obstacles, notes);
+    return new Draft(label, metric, ratio, numbers.size(), obstacles, notes);
+  }
+
+  /** The samples that count; empty where there are none. */
+  private Optional<FarOutliers.Pair> counted(Metric metric, Blocks.Pairs pairs) {
+    if (pairs.blocks().isEmpty()) {
+      return Optional.empty();
+    }
+    Sample subject = metric.sample(pairs.subject());
+    Sample baseline = metric.sample(pairs.baseline());
+    return study.design().dropsOutliers()
+        ? FarOutliers.drop(subject, baseline)
+        : Optional.of(FarOutliers.Pair.all(subject, baseline));
   }
 
   /**
@@ -216,7 +244,7 @@ public final class Summariser {
    *
    * @param numbers of the blocks, rising
    */
-  private double levelAt(Set<Integer> numbers, double together) {
+  private double levelAt(Collection<Integer> numbers, double together) {
     if (study.design().adaptive().isEmpty()) {
       return together;
     }

@@ -118,6 +118,8 @@ public record Study(
    * @param margin the change that matters, such as 0.02
    * @param seed of the order of cells and of every resampling
    * @param adaptive how it follows what was measured; empty where all of it is fixed beforehand
+   * @param dropsOutliers whether trials that lie far out count for nothing; they are shown all the
+   *     same
    */
   public record Design(
       int forks,
@@ -127,7 +129,8 @@ public record Study(
       double budgetSeconds,
       double margin,
       long seed,
-      Optional<Adaptive> adaptive) {
+      Optional<Adaptive> adaptive,
+      boolean dropsOutliers) {
     /** Fewer forks allow no interval worth printing. */
     public static final int LEAST_FORKS = 3;
 
@@ -146,7 +149,22 @@ public record Study(
         double budgetSeconds,
         double margin,
         long seed) {
-      this(forks, trials, warmUpCap, warmUpSeconds, budgetSeconds, margin, seed, Optional.empty());
+      this(
+          forks,
+          trials,
+          warmUpCap,
+          warmUpSeconds,
+          budgetSeconds,
+          margin,
+          seed,
+          Optional.empty(),
+          false);
+    }
+
+    /** The same design that counts trials far out, or doesn't. */
+    public Design droppingOutliers(boolean drops) {
+      return new Design(
+          forks, trials, warmUpCap, warmUpSeconds, budgetSeconds, margin, seed, adaptive, drops);
     }
   }
 

@@ -87,7 +87,8 @@ class StudyRunTest {
   @Test
   void aBudgetThatIsSpentAtOnceAllowsTheLeastBlocks() throws Exception {
     design =
-        new Study.Design(200, 1, 3, 1, 0.1, 0.02, 42, Optional.of(new Study.Adaptive(0.01, 1)));
+        new Study.Design(
+            200, 1, 3, 1, 0.1, 0.02, 42, Optional.of(new Study.Adaptive(0.01, 1)), false);
 
     StudyRun.Outcome outcome = run("test", "test:label=again");
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.within;
 import io.steelyard.lab.TestData;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.FairnessSheet;
-import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.Json;
@@ -121,6 +120,22 @@ class SummariserTest {
   }
 
   @Test
+  void trialsFarOutCountUnlessTheyAreToBeDropped() {
+    double[] base = {1_000, 1_002, 998, 1_001, 999};
+    double[] engine = {500, 501, 499, 9_000, 500};
+    blocks(base, engine);
+
+    assertThat(comparison().blocks()).isEqualTo(5);
+    assertThat(comparison().ratio()).isLessThan(1.5);
+
+    study = TestData.with(study, study.design().droppingOutliers(true));
+
+    assertThat(comparison().blocks()).as("the block without a trial goes").isEqualTo(4);
+    assertThat(comparison().ratio()).isCloseTo(2, within(0.01));
+    assertThat(summary().cells().getLast().trials()).isEqualTo(4);
+  }
+
+  @Test
   void theLooksOfARunThatItsBudgetEndedSpendWhatWasSpentOfIt() {
     double[] base = {1_000, 1_010, 990, 1_000};
     double[] engine = {800, 800, 810, 790};
@@ -152,11 +167,12 @@ class SummariserTest {
         design.budgetSeconds(),
         design.margin(),
         design.seed(),
-        Optional.of(new Study.Adaptive(0.01, mostTrials)));
+        Optional.of(new Study.Adaptive(0.01, mostTrials)),
+        false);
   }
 
   private Look look() {
-    return Look.at(study, summary(), Blocks.of(journal));
+    return Look.at(study, summary(), journal);
   }
 
   @Test
