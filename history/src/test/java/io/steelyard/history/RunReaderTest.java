@@ -119,7 +119,7 @@ class RunReaderTest {
       int block, int attempt, String cell, Role role, int index, long nanos) {
     return new Entry.Call(
         block, attempt, cell, 1, "prefill", role, index, index, 512, nanos, nanos, nanos, true, 0,
-        0, 0, 0);
+        0, 0, 0, 0);
   }
 
   private static Entry.ForkEnd forkEnd(int block, int attempt, String cell) {

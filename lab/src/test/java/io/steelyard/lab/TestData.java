@@ -177,6 +177,7 @@ public final class TestData {
         0,
         0,
         0,
+        0,
         0);
   }
 
@@ -199,7 +200,8 @@ public final class TestData {
         call.compileNanos(),
         share,
         call.pageFaults(),
-        call.contextSwitches());
+        call.contextSwitches(),
+        call.megahertz());
   }
 
   /** A process whose peak was 240 MB. */

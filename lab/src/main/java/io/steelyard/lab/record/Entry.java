@@ -86,6 +86,7 @@ public sealed interface Entry {
    * @param stolenShare share of processor time that the hypervisor took during the call
    * @param pageFaults of the process during the call
    * @param contextSwitches of the process during the call
+   * @param megahertz the processors' clock when the call ended; 0 where it can't be read
    */
   record Call(
       int block,
@@ -104,7 +105,8 @@ public sealed interface Entry {
       long compileNanos,
       double stolenShare,
       long pageFaults,
-      long contextSwitches)
+      long contextSwitches,
+      double megahertz)
       implements Entry {
 
     /** The same call counted in another role. */
@@ -126,7 +128,8 @@ public sealed interface Entry {
           compileNanos,
           stolenShare,
           pageFaults,
-          contextSwitches);
+          contextSwitches,
+          megahertz);
     }
   }
 

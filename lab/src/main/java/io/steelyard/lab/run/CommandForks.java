@@ -1,6 +1,7 @@
 package io.steelyard.lab.run;
 
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.environment.Frequency;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.Journal;
@@ -113,7 +114,8 @@ final class CommandForks implements BlockLoop.Forks {
               0,
               spent.stealShare(),
               0,
-              0));
+              0,
+              Frequency.megahertz()));
     }
     return run.failure();
   }

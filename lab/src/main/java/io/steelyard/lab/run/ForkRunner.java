@@ -1,6 +1,7 @@
 package io.steelyard.lab.run;
 
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.environment.Frequency;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.parity.TimedCall;
@@ -276,7 +277,8 @@ final class ForkRunner implements BlockLoop.Forks {
               compiledBefore == 0 ? 0 : worker.compileNanos() - compiledBefore,
               spent.stealShare(),
               spent.minorFaults() + spent.majorFaults(),
-              spent.voluntarySwitches() + spent.involuntarySwitches());
+              spent.voluntarySwitches() + spent.involuntarySwitches(),
+              Frequency.megahertz());
       journal.add(entry);
       residentSum += worker.processMemory().resident();
       residentCount++;
