@@ -95,6 +95,7 @@ final class RunReports {
     List<DetailTable> tables = new ArrayList<>();
     DifferenceTests.of(study, outcome.blocks()).ifPresent(tables::add);
     OutlierTable.of(study, outcome).ifPresent(tables::add);
+    WarmUpTable.of(study, outcome.blocks()).ifPresent(tables::add);
     tables.addAll(RunDetails.of(study, outcome.blocks()));
     return tables;
   }
