@@ -15,13 +15,14 @@ import java.util.List;
 public final class ParityTable {
 
   static final List<String> HEADERS =
-      List.of("engine", "tokens", "mean KL", "p99 KL", "top-1", "max |Δ|", "needs KL", "parity");
+      List.of(
+          "engine", "tokens", "mean KL", "p99 KL", "top-1", "max |Δ|", "ppl", "needs KL", "parity");
 
   private ParityTable() {}
 
   /**
    * The table as text, no line wider than the style. {@code needs KL} is the smallest bound on the
-   * mean KL that the label would pass.
+   * mean KL that the label would pass; {@code ppl} is the perplexity's ratio to the oracle's.
    */
   public static String render(Summary summary, Style style) {
     if (summary.parity().isEmpty()) {
@@ -29,7 +30,7 @@ public final class ParityTable {
     }
     Table table = new Table(style);
     for (int i = 0; i < HEADERS.size(); i++) {
-      boolean figure = i >= 2 && i <= 6;
+      boolean figure = i >= 2 && i <= 7;
       table.column(HEADERS.get(i), figure ? Align.RIGHT : Align.LEFT);
     }
     for (Parity parity : summary.parity()) {
@@ -59,6 +60,7 @@ public final class ParityTable {
         small(parity.kldP99()),
         parity.top1() == null ? "–" : Format.percent(parity.top1(), 1),
         parity.maxAbs() == null ? "–" : Format.significant(parity.maxAbs(), 2),
+        parity.perplexity().map(p -> Format.decimals(p.ratio(), 4) + "×").orElse("–"),
         small(parity.toleranceThatPasses()),
         parity.pass() ? "pass" : "FAIL");
   }

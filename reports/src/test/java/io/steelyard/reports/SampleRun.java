@@ -1,5 +1,6 @@
 package io.steelyard.reports;
 
+import io.steelyard.lab.record.Perplexity;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.record.Summary.Cell;
 import io.steelyard.lab.record.Summary.Comparison;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.DoubleStream;
 
@@ -330,9 +332,31 @@ final class SampleRun {
   private static List<Parity> parity() {
     return List.of(
         new Parity(
-            "steelyard", MODEL, PRECISION, true, 1.12e-6, 9.4e-6, 1.0, 0.0021, 1.12e-6, true, ""),
+            "steelyard",
+            MODEL,
+            PRECISION,
+            true,
+            1.12e-6,
+            9.4e-6,
+            1.0,
+            0.0021,
+            Optional.of(new Perplexity(14.2, 0.99998, 2e-5)),
+            1.12e-6,
+            true,
+            ""),
         new Parity(
-            "llamacpp", MODEL, PRECISION, true, 2.31e-3, 0.0193, 0.9844, 0.731, 2.31e-3, true, ""),
+            "llamacpp",
+            MODEL,
+            PRECISION,
+            true,
+            2.31e-3,
+            0.0193,
+            0.9844,
+            0.731,
+            Optional.of(new Perplexity(14.25, 1.0034, 0.0011)),
+            2.31e-3,
+            true,
+            ""),
         new Parity(
             "broken",
             MODEL,
@@ -342,6 +366,7 @@ final class SampleRun {
             null,
             null,
             null,
+            Optional.empty(),
             null,
             false,
             "token ids differ at text 3, position 17: 198 against 216"));

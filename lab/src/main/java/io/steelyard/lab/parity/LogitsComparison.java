@@ -1,11 +1,13 @@
 package io.steelyard.lab.parity;
 
+import io.steelyard.lab.record.Perplexity;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * How far an engine's logits are from the oracle's over a set of positions.
@@ -19,6 +21,7 @@ import java.util.List;
  * @param maxAbs largest difference of a logit
  * @param gaps for each position with another most likely token, how far below its own best the
  *     oracle's logit of that token is
+ * @param perplexity over the tokens that really follow; empty where these were not given
  */
 public record LogitsComparison(
     int positions,
@@ -27,14 +30,28 @@ public record LogitsComparison(
     double top1,
     double rmsDeltaP,
     double maxAbs,
-    List<Double> gaps) {
+    List<Double> gaps,
+    Optional<Perplexity> perplexity) {
 
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  private static final int[] NOTHING_FOLLOWS = {};
+
   public LogitsComparison {
-    // Results that were kept before gaps were counted have none.
-    gaps = gaps == null ? List.of() : List.copyOf(gaps);
+    gaps = List.copyOf(gaps);
+  }
+
+  /** A comparison that doesn't know which tokens follow. */
+  public LogitsComparison(
+      int positions,
+      double kldMean,
+      double kldP99,
+      double top1,
+      double rmsDeltaP,
+      double maxAbs,
+      List<Double> gaps) {
+    this(positions, kldMean, kldP99, top1, rmsDeltaP, maxAbs, gaps, Optional.empty());
   }
 
   /** The share of positions with the oracle's most likely token, or one less than this below it. */
@@ -57,6 +74,11 @@ public record LogitsComparison(
     private final double[] q;
     private final List<Double> kl = new ArrayList<>();
     private final List<Double> gaps = new ArrayList<>();
+
+    /** Negative log-likelihoods of the tokens that follow: the engine's, and less the oracle's. */
+    private final List<Double> surprise = new ArrayList<>();
+
+    private final List<Double> surplus = new ArrayList<>();
     private int sameTop;
     private double squaredDeltaP;
     private double maxAbs;
@@ -75,6 +97,15 @@ public record LogitsComparison(
      * @throws IllegalArgumentException if the sizes disagree
      */
     public Tally add(MemorySegment oracle, MemorySegment engine) {
+      return add(oracle, engine, NOTHING_FOLLOWS);
+    }
+
+    /**
+     * Adds the positions of a text.
+     *
+     * @param ids the text: what really follows a position is the id of the next one
+     */
+    public Tally add(MemorySegment oracle, MemorySegment engine, int[] ids) {
       long rowBytes = 4L * vocabulary;
       if (oracle.byteSize() != engine.byteSize() || oracle.byteSize() % rowBytes != 0) {
         throw new IllegalArgumentException(
@@ -86,12 +117,13 @@ public record LogitsComparison(
                 + rowBytes);
       }
       for (long offset = 0; offset < oracle.byteSize(); offset += rowBytes) {
-        addRow(oracle, engine, offset);
+        int next = (int) (offset / rowBytes) + 1;
+        addRow(oracle, engine, offset, next < ids.length ? ids[next] : -1);
       }
       return this;
     }
 
-    private void addRow(MemorySegment oracle, MemorySegment engine, long offset) {
+    private void addRow(MemorySegment oracle, MemorySegment engine, long offset, int following) {
       boolean finite = true;
       for (int i = 0; i < vocabulary; i++) {
         p[i] = oracle.get(FLOAT, offset + 4L * i);
@@ -104,6 +136,10 @@ public record LogitsComparison(
         maxAbs = Double.POSITIVE_INFINITY;
         kl.add(Double.POSITIVE_INFINITY);
         squaredDeltaP += 1;
+        if (following >= 0) {
+          surprise.add(Double.POSITIVE_INFINITY);
+          surplus.add(Double.POSITIVE_INFINITY);
+        }
         return;
       }
       int top = argmax(p);
@@ -123,6 +159,26 @@ public record LogitsComparison(
       kl.add(Math.max(0, divergence));
       double deltaP = Math.exp(q[top]) - Math.exp(p[top]);
       squaredDeltaP += deltaP * deltaP;
+      if (following >= 0) {
+        surprise.add(-q[following]);
+        surplus.add(p[following] - q[following]);
+      }
+    }
+
+    private Optional<Perplexity> perplexity() {
+      int n = surprise.size();
+      if (n < 2) {
+        return Optional.empty();
+      }
+      double mean = mean(surplus);
+      double squares = surplus.stream().mapToDouble(x -> (x - mean) * (x - mean)).sum();
+      double ratio = Math.exp(mean);
+      double error = ratio * Math.sqrt(squares / (n - 1) / n);
+      return Optional.of(new Perplexity(Math.exp(mean(surprise)), ratio, error));
+    }
+
+    private static double mean(List<Double> values) {
+      return values.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
     }
 
     /** The comparison over all positions added. */
@@ -136,7 +192,8 @@ public record LogitsComparison(
           (double) sameTop / n,
           Math.sqrt(squaredDeltaP / n),
           maxAbs,
-          gaps);
+          gaps,
+          perplexity());
     }
 
     private static int argmax(double[] values) {

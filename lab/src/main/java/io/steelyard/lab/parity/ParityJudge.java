@@ -6,6 +6,7 @@ import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Decides whether a label computes what the oracle computes. */
 public final class ParityJudge {
@@ -45,6 +46,7 @@ public final class ParityJudge {
         logits == null ? null : logits.kldP99(),
         logits == null ? null : logits.top1(),
         logits == null ? null : logits.maxAbs(),
+        logits == null ? Optional.empty() : logits.perplexity(),
         logits == null ? null : logits.kldMean(),
         failures.isEmpty(),
         String.join("; ", said));

@@ -202,7 +202,8 @@ public final class ParityRun {
                   + " logits a position where the oracle gives "
                   + expected.vocabulary());
         }
-        tally.add(oracle.logits(text, arena), rows.segment());
+        int[] ids = expected.parity().get(text);
+        tally.add(oracle.logits(text, arena), rows.segment(), ids);
       }
     }
     return tally.comparison();

@@ -1,6 +1,8 @@
 package io.steelyard.lab.record;
 
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
+import java.util.List;
 import java.util.Optional;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -70,7 +72,11 @@ public final class Json {
     }
     for (RecordComponent component : type.getRecordComponents()) {
       String name = NAMES.nameForField(null, null, component.getName());
-      if (fields.has(name)) {
+      if (component.getGenericType() instanceof ParameterizedType list
+          && component.getType() == List.class
+          && list.getActualTypeArguments()[0] instanceof Class<?> element) {
+        fields.path(name).forEach(one -> putMissing(one, element));
+      } else if (fields.has(name)) {
         putMissing(fields.get(name), component.getType());
       } else if (component.getType() == Optional.class) {
         fields.putNull(name);

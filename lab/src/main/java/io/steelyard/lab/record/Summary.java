@@ -2,6 +2,7 @@ package io.steelyard.lab.record;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What a run found: {@code summary.json}, schema {@value #SCHEMA}. Derived from the plan and the
@@ -108,6 +109,7 @@ public record Summary(
    * @param kldP99 its 99th percentile
    * @param top1 share of positions with the oracle's most likely token
    * @param maxAbs largest difference of a logit
+   * @param perplexity on the texts of the parity run; empty where their logits were not compared
    * @param toleranceThatPasses the smallest bound on the mean KL that this label would pass
    * @param pass whether every check passed
    * @param note the check that failed, or what the generation check saw
@@ -121,6 +123,7 @@ public record Summary(
       Double kldP99,
       Double top1,
       Double maxAbs,
+      Optional<Perplexity> perplexity,
       Double toleranceThatPasses,
       boolean pass,
       String note) {}

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -197,7 +198,18 @@ public final class StudyRun {
 
   private Summary.Parity broken(String label, String why) {
     return new Summary.Parity(
-        label, study.model().name(), "", false, null, null, null, null, null, false, why);
+        label,
+        study.model().name(),
+        "",
+        false,
+        null,
+        null,
+        null,
+        null,
+        Optional.empty(),
+        null,
+        false,
+        why);
   }
 
   /** How long the processes of a block will take, from what each call took in the parity run. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 import io.steelyard.lab.record.Json;
+import io.steelyard.lab.record.Perplexity;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -140,6 +141,31 @@ class LogitsComparisonTest {
             .comparison();
 
     assertThat(apart).isEqualTo(compare(2, of(0.75, 0.25, 0.75, 0.25), of(0.75, 0.25, 0.25, 0.75)));
+  }
+
+  @Test
+  void perplexityIsThatOfTheTokensThatFollow() {
+    int[] text = {0, 1, 0};
+
+    LogitsComparison comparison =
+        LogitsComparison.over(2)
+            .add(of(0.5, 0.5, 0.8, 0.2, 0.9, 0.1), of(0.75, 0.25, 0.5, 0.5, 0.9, 0.1), text)
+            .comparison();
+
+    // The engine gives 1/4 to token 1 and 1/2 to token 0; the oracle 1/2 and 4/5.
+    double own = Math.sqrt(1 / (0.25 * 0.5));
+    double oracle = Math.sqrt(1 / (0.5 * 0.8));
+    Perplexity perplexity = comparison.perplexity().orElseThrow();
+    assertThat(perplexity.value()).isCloseTo(own, within(1e-6));
+    assertThat(perplexity.ratio()).isCloseTo(own / oracle, within(1e-6));
+    // Of two differences, half of what lies between them.
+    double error = (Math.log(2) - Math.log(1.6)) / 2 * own / oracle;
+    assertThat(perplexity.error()).isCloseTo(error, within(1e-6));
+  }
+
+  @Test
+  void withoutTheTextThereIsNoPerplexity() {
+    assertThat(compare(2, of(0.75, 0.25), of(0.75, 0.25)).perplexity()).isEmpty();
   }
 
   @ParameterizedTest

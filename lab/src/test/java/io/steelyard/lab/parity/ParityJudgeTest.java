@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class ParityJudgeTest {
@@ -59,7 +60,18 @@ class ParityJudgeTest {
     assertThat(judge(SOUND))
         .isEqualTo(
             new Summary.Parity(
-                "engine", "model", "F32 100%", true, 0.0, 0.0, 1.0, 0.0, 0.0, true, ""));
+                "engine",
+                "model",
+                "F32 100%",
+                true,
+                0.0,
+                0.0,
+                1.0,
+                0.0,
+                Optional.empty(),
+                0.0,
+                true,
+                ""));
   }
 
   @Test
@@ -85,6 +97,7 @@ class ParityJudgeTest {
                 null,
                 null,
                 null,
+                Optional.empty(),
                 null,
                 false,
                 "its token ids differ on: " + "x".repeat(40) + "…"));

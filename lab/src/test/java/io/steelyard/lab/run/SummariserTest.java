@@ -9,6 +9,7 @@ import io.steelyard.lab.parity.FairnessSheet;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.Json;
+import io.steelyard.lab.record.Perplexity;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
@@ -311,7 +312,18 @@ class SummariserTest {
     blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
     parity.add(
         new Summary.Parity(
-            "engine", "model", "F32", true, 1.0, 1.0, 0.0, 9.0, 1.0, false, "mean KL"));
+            "engine",
+            "model",
+            "F32",
+            true,
+            1.0,
+            1.0,
+            0.0,
+            9.0,
+            Optional.empty(),
+            1.0,
+            false,
+            "mean KL"));
 
     assertThat(comparison().verdict()).isEqualTo("not comparable");
     assertThat(comparison().note()).isEqualTo("engine failed parity");
@@ -539,7 +551,18 @@ class SummariserTest {
     blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
     parity.add(
         new Summary.Parity(
-            "base", "model", "F32 100%", true, 1e-8, 2e-8, 1.0, 0.001, 1e-8, true, ""));
+            "base",
+            "model",
+            "F32 100%",
+            true,
+            1e-8,
+            2e-8,
+            1.0,
+            0.001,
+            Optional.of(new Perplexity(9.5, 1.001, 0.0005)),
+            1e-8,
+            true,
+            ""));
     study.engines().keySet().forEach(label -> engines.put(label, TestData.parity(label)));
     var weights =
         new Summary.FairnessLine(
