@@ -19,13 +19,13 @@ import picocli.CommandLine.Spec;
     name = "bench",
     mixinStandardHelpOptions = true,
     showDefaultValues = true,
-    subcommands = {MatmulCommand.class, BandwidthCommand.class},
+    subcommands = {JavaBenchCommand.class, MatmulCommand.class, BandwidthCommand.class},
     description = {
       "Measures one thing, with llama-bench's names and formats.",
       "",
       "WHAT is prefill (pp512), decode (tg64), forward (batch × length with all logits), load,"
-          + " coldstart or memory. Parity is proven first, as in 'compare'. 'matmul' and 'bandwidth'"
-          + " are benchmarks of their own."
+          + " coldstart or memory. Parity is proven first, as in 'compare'. 'matmul', 'bandwidth'"
+          + " and 'java' (benchmarks of your own) are commands of their own."
     },
     footer = {
       "",
@@ -85,7 +85,7 @@ final class BenchCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     if (what == null || !KINDS.contains(what)) {
       throw new UsageException(
-          "bench %s: there are %s, matmul and bandwidth"
+          "bench %s: there are %s, matmul, bandwidth and java"
               .formatted(
                   what == null ? "needs to know what" : what + " is unknown",
                   String.join(", ", KINDS)));
@@ -106,13 +106,14 @@ final class BenchCommand implements Callable<Integer> {
             null,
             List.of(what),
             batch,
-            StudyOptions.MARGIN,
+            DesignOptions.MARGIN,
             List.of());
     if (profile) {
-      new ProfileRun(console, study).run(options.runs);
+      new ProfileRun(console, study).run(options.design.runs);
       return ExitCode.FINE;
     }
-    return new StudyConsole(console, json, this::print).begin(options.runs, "bench-" + what, study);
+    return new StudyConsole(console, json, this::print)
+        .begin(options.design.runs, "bench-" + what, study);
   }
 
   private void checkProfile(List<String> specs) {

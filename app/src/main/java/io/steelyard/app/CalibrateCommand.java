@@ -143,7 +143,8 @@ final class CalibrateCommand implements Callable<Integer> {
             Models.defaultKv(resolved),
             true,
             Environment.affinity()),
-        StudyOptions.quickDesign(0, 2, budget, StudyOptions.MARGIN, StudyOptions.SEED),
+        DesignOptions.quick(
+            Study.Design.MOST_FORKS, 2, budget, DesignOptions.MARGIN, DesignOptions.SEED),
         List.of(),
         calibration.limits(resolved.file(), team));
   }

@@ -3,6 +3,7 @@ package io.steelyard.app;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.run.CommandRun;
 import io.steelyard.lab.study.Study;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,13 +13,24 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 
-/** What `compare` is told of whole commands. */
+/** What `compare` and `regress` are told of whole commands. */
 final class CommandOptions {
   private static final int MOST = 100;
+  private static final int USUAL_TRIALS = 10;
 
-  /** Options of `compare` that mean something for commands, too. */
+  /** Options of either that mean something for commands, too. */
   private static final List<String> SHARED =
       List.of(
+          "--base",
+          "--against",
+          "--history",
+          "--head",
+          "--repository",
+          "--build",
+          "--gate",
+          "--junit",
+          "--markdown",
+          "--annotations",
           "--baseline",
           "--margin",
           "--json",
@@ -29,6 +41,7 @@ final class CommandOptions {
           "--runs",
           "--precision",
           "--quick",
+          "--outliers",
           "--title");
 
   private static final List<String> OWN =
@@ -95,6 +108,48 @@ final class CommandOptions {
 
   /** The study of the commands. */
   Study study(CommandSpec spec, StudyOptions options, String baseline, double margin) {
+    Map<String, Study.Engine> engines = engines();
+    if (engines.size() < 2) {
+      throw new UsageException(
+          "one command has nothing to be compared with: give another --command");
+    }
+    if (!baseline.isEmpty() && !engines.containsKey(baseline)) {
+      throw new UsageException(
+          "--baseline %s is none of the commands: %s"
+              .formatted(baseline, String.join(", ", engines.keySet())));
+    }
+    String against = baseline.isEmpty() ? engines.keySet().iterator().next() : baseline;
+    return ofEngines(spec, options, engines, against, margin);
+  }
+
+  /**
+   * The study of one command in several folders.
+   *
+   * @param folders by label
+   * @param baseline one of the labels
+   */
+  Study ofFolders(
+      CommandSpec spec,
+      StudyOptions options,
+      Map<String, Path> folders,
+      String baseline,
+      double margin) {
+    Map<String, Study.Engine> alone = engines();
+    if (alone.size() > 1) {
+      throw new UsageException("it takes one command: the commits are what is compared");
+    }
+    Study.Engine command = alone.values().iterator().next();
+    Map<String, Study.Engine> engines = new LinkedHashMap<>();
+    folders.forEach((label, folder) -> engines.put(label, CommandRun.inFolder(command, folder)));
+    return ofEngines(spec, options, engines, baseline, margin);
+  }
+
+  private Study ofEngines(
+      CommandSpec spec,
+      StudyOptions options,
+      Map<String, Study.Engine> engines,
+      String baseline,
+      double margin) {
     for (OptionSpec given : spec.commandLine().getParseResult().matchedOptions()) {
       if (!SHARED.contains(given.longestName()) && !OWN.contains(given.longestName())) {
         throw new UsageException(
@@ -102,22 +157,16 @@ final class CommandOptions {
       }
     }
     StudyOptions.between("--warm-up", warmUp, 0, 1000);
-    Map<String, Study.Engine> engines = engines();
-    if (!baseline.isEmpty() && !engines.containsKey(baseline)) {
-      throw new UsageException(
-          "--baseline %s is none of the commands: %s"
-              .formatted(baseline, String.join(", ", engines.keySet())));
-    }
     return new Study(
         CommandText.of(spec),
         new Study.Model("commands", "", "", false, 0),
         engines,
-        baseline.isEmpty() ? engines.keySet().iterator().next() : baseline,
+        baseline,
         List.of("time"),
         new Study.Shape(0, 0, 0, 1),
         new Study.Settings(
             Runtime.getRuntime().availableProcessors(), 0, "", false, Environment.affinity()),
-        options.commandDesign(warmUp, margin),
+        options.design.of(margin, USUAL_TRIALS).warmedUp(warmUp, 0),
         List.of(),
         Optional.empty());
   }
@@ -146,10 +195,6 @@ final class CommandOptions {
         }
         StudyOptions.between("number of commands", engines.size(), 1, MOST);
       }
-    }
-    if (engines.size() < 2) {
-      throw new UsageException(
-          "one command has nothing to be compared with: give another --command");
     }
     return engines;
   }

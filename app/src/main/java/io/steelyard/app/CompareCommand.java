@@ -2,9 +2,12 @@ package io.steelyard.app;
 
 import io.steelyard.lab.parity.FairnessSheet;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.models.catalogue.ResolvedModel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -70,7 +73,7 @@ final class CompareCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     if (!commands.isEmpty()) {
       Study study = commands.study(spec, options, baseline, comparison.margin);
-      return new StudyConsole(new Console(), comparison.json).begin(options.runs, title, study);
+      return begin(new Console(), study);
     }
     List<String> metrics = comparison.metrics();
     for (String line : allow) {
@@ -90,6 +93,30 @@ final class CompareCommand implements Callable<Integer> {
     Study study =
         options.study(
             CommandText.of(spec), model, specs, baseline, metrics, 1, comparison.margin, allow);
-    return new StudyConsole(console, comparison.json).begin(options.runs, title, study);
+    return begin(console, study);
+  }
+
+  private int begin(Console console, Study study) throws WorkerException {
+    Optional<Gate> gate = comparison.gate();
+    return new StudyConsole(console, comparison.json)
+        .begin(
+            options.design.runs,
+            title,
+            gate.map(g -> g.over(study)).orElse(study),
+            gate.map(g -> held(study, g)));
+  }
+
+  private static Regression held(Study study, Gate gate) {
+    List<String> others = new ArrayList<>(study.engines().keySet());
+    others.remove(study.baseline());
+    return new Regression(
+        study.baseline(),
+        String.join(", ", others),
+        Map.of(),
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        Optional.empty(),
+        Optional.of(gate));
   }
 }

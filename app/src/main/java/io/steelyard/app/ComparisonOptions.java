@@ -1,7 +1,9 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.study.Study;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** What `compare` and `regress` are told of a comparison. */
@@ -10,14 +12,22 @@ final class ComparisonOptions {
       names = "--metrics",
       split = ",",
       paramLabel = "METRIC",
-      defaultValue = "prefill,decode,coldstart,load,memory",
-      description = "what to measure")
+      description =
+          "what to measure (default: prefill,decode,coldstart,load,memory, or those of the gate)")
   private List<String> metrics;
+
+  @Option(
+      names = "--gate",
+      paramLabel = "FILE",
+      description =
+          "margins of single metrics and bounds of quality, as docs/examples/gate.yaml has them; exits 3"
+              + " where one is broken, 4 where that is undecided")
+  private Path gateFile;
 
   @Option(
       names = "--margin",
       paramLabel = "SHARE",
-      defaultValue = StudyOptions.MARGIN + "",
+      defaultValue = DesignOptions.MARGIN + "",
       converter = Converters.Share.class,
       description = "the change that matters")
   double margin;
@@ -27,6 +37,13 @@ final class ComparisonOptions {
 
   /** What to measure, all of it known. */
   List<String> metrics() {
+    if (metrics == null) {
+      List<String> bounded =
+          gate()
+              .map(gate -> Study.METRICS.stream().filter(gate.margins()::containsKey).toList())
+              .orElse(List.of());
+      return bounded.isEmpty() ? Study.METRICS : bounded;
+    }
     for (String metric : metrics) {
       if (!Study.METRICS.contains(metric)) {
         throw new UsageException(
@@ -34,5 +51,10 @@ final class ComparisonOptions {
       }
     }
     return metrics;
+  }
+
+  /** What may not happen. */
+  Optional<Gate> gate() {
+    return Optional.ofNullable(gateFile).map(file -> Gate.read(file, margin));
   }
 }

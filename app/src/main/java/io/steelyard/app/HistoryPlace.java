@@ -18,7 +18,12 @@ final class HistoryPlace {
 
   /** Opens it, making it where there is none. */
   HistoryStore open() {
-    return HistoryStore.open(place == null ? usual(System.getenv()) : place);
+    return HistoryStore.open(name());
+  }
+
+  /** A folder, or a database's URL. */
+  String name() {
+    return place == null ? usual(System.getenv()) : place;
   }
 
   /** {@code STEELYARD_HISTORY}, else a folder for data that is no cache. */

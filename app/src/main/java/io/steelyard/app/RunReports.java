@@ -8,7 +8,6 @@ import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
-import io.steelyard.lab.run.CommandRun;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
@@ -82,9 +81,9 @@ final class RunReports {
       parts.add(processor);
     }
     int threads = study.settings().threads();
-    String what = CommandRun.is(study) ? "processor" : "thread";
+    String what = study.hasModel() ? "thread" : "processor";
     parts.add(threads + " " + (threads == 1 ? what : what + "s"));
-    if (!CommandRun.is(study)) {
+    if (study.hasModel()) {
       parts.add("KV cache " + study.settings().kv());
     }
     parts.add("%d blocks of fresh processes".formatted(outcome.blocks().all().size()));
@@ -153,12 +152,7 @@ final class RunReports {
     if (fork.calls(Role.TRIAL).isEmpty()) {
       return List.of();
     }
-    ForkRecord asTrials =
-        new ForkRecord(
-            fork.start(),
-            fork.calls(Role.WARM_UP).stream().map(call -> call.as(Role.TRIAL)).toList(),
-            fork.end());
-    return boxed(metric.sample(List.of(asTrials)));
+    return fork.calls(Role.WARM_UP).stream().map(metric::of).toList();
   }
 
   private static List<Double> boxed(Sample sample) {

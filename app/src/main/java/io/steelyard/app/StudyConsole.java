@@ -5,9 +5,11 @@ import io.steelyard.engines.llamacpp.LlamaCppInstaller;
 import io.steelyard.history.HistoryException;
 import io.steelyard.history.HistoryStore;
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.RunListener;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.RunDirectory;
+import io.steelyard.lab.run.BenchmarkRun;
 import io.steelyard.lab.run.CommandRun;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Study;
@@ -74,7 +76,7 @@ final class StudyConsole {
                   study.model().name(),
                   directory.path(),
                   directory.path()));
-      if (!CommandRun.is(study)) {
+      if (study.hasModel()) {
         console.note(Expectation.of(study, Home.cache()));
       }
       return run(directory);
@@ -85,14 +87,14 @@ final class StudyConsole {
   int resume(Path runs, String run) throws WorkerException, InstallException, InterruptedException {
     try (RunDirectory directory = RunDirectory.open(runs, run)) {
       Study plan = directory.plan();
-      if (!CommandRun.is(plan)) {
+      if (plan.hasModel()) {
         checkModel(plan.model());
       }
       Map<String, List<String>> workers = workers(directory);
       var _ =
           Engines.prepare(
               plan.engines().values().stream()
-                  .filter(engine -> !workers.containsKey(engine.name()) && !CommandRun.is(plan))
+                  .filter(engine -> !workers.containsKey(engine.name()) && plan.hasModel())
                   .filter(engine -> !engine.options().containsKey(LLAMACPP_HOME))
                   .map(Study.Engine::spec)
                   .toList(),
@@ -120,10 +122,7 @@ final class StudyConsole {
     StudyRun.Outcome outcome;
     EngineRegistry registry = EngineRegistry.system().with(workers(directory));
     try (Console.Watching watching = console.watch()) {
-      outcome =
-          CommandRun.is(directory.plan())
-              ? CommandRun.run(directory, registry, watching)
-              : new StudyRun(directory, registry, Home.cache(), watching).run();
+      outcome = run(directory, registry, watching);
     }
     new RunReports(directory, outcome).write(console);
     if (json) {
@@ -147,9 +146,21 @@ final class StudyConsole {
     int code = exitCode(outcome);
     return code == ExitCode.FINE
         ? Regression.of(directory)
-            .map(commits -> commits.judge(outcome, directory.plan().design().margin(), console))
+            .map(commits -> commits.judge(outcome, directory, console))
             .orElse(code)
         : code;
+  }
+
+  private static StudyRun.Outcome run(
+      RunDirectory directory, EngineRegistry registry, RunListener listener)
+      throws WorkerException {
+    Study plan = directory.plan();
+    if (CommandRun.is(plan)) {
+      return CommandRun.run(directory, registry, listener);
+    }
+    return BenchmarkRun.is(plan)
+        ? new BenchmarkRun(directory, registry, listener).run()
+        : new StudyRun(directory, registry, Home.cache(), listener).run();
   }
 
   /** Adds the run to the history; it can be added later where that fails. */
@@ -200,7 +211,7 @@ final class StudyConsole {
     Style style = console.style();
     console.table(ComparisonTable.render(outcome.summary(), style));
     console.blank();
-    if (!CommandRun.is(directory.plan())) {
+    if (directory.plan().hasModel()) {
       if (outcome.parity()) {
         console.table(ParityTable.render(outcome.summary(), style));
         console.blank();

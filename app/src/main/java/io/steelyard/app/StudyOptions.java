@@ -12,25 +12,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** What `compare` and `bench` have in common: the model, the settings, how much is measured. */
+/** What studies of models have in common: the model, the settings, how much is measured. */
 final class StudyOptions {
   /** Contexts are rounded up to this, so that a token more or less changes nothing else. */
   private static final int CONTEXT_STEP = 256;
 
   private static final int MOST_THREADS = 1024;
-
-  private static final double BUDGET_SECONDS = 180;
-
-  /** The change that matters, unless a person says otherwise. */
-  static final double MARGIN = 0.02;
-
-  /** Of every random order and resampling, unless a person says otherwise. */
-  static final long SEED = 20251127;
-
-  /** Trials of a process, where more of them pay. */
-  private static final int MOST_TRIALS = 20;
 
   @Option(
       names = {"-m", "--model"},
@@ -95,70 +85,7 @@ final class StudyOptions {
       description = "flash attention where an engine has the choice (default: on)")
   boolean flash;
 
-  @Option(
-      names = "--budget",
-      paramLabel = "TIME",
-      converter = Converters.Seconds.class,
-      description =
-          "no new block starts after this time of measuring, once there are three (default: 3m; with"
-              + " --forks none)")
-  Double budget;
-
-  @Option(
-      names = "--forks",
-      paramLabel = "N",
-      description =
-          "exactly so many blocks, each with one fresh process a cell (default: until everything is"
-              + " settled or the budget is spent)")
-  Integer forks;
-
-  @Option(
-      names = "--trials",
-      paramLabel = "N",
-      description =
-          "exactly so many timed calls a process (default: 3, or as many as pay; 2 with --quick)")
-  Integer trials;
-
-  @Option(
-      names = "--precision",
-      paramLabel = "SHARE",
-      converter = Converters.Share.class,
-      description =
-          "a ratio is settled, too, once its interval is no wider than this on either side (default:"
-              + " half the margin)")
-  Double precision;
-
-  /** What is done with trials far out. */
-  enum Outliers {
-    KEEP,
-    DROP
-  }
-
-  @Option(
-      names = "--outliers",
-      paramLabel = "keep|drop",
-      defaultValue = "keep",
-      description =
-          "whether trials beyond Tukey's outer fences count; the report has both results (default:"
-              + " keep)")
-  Outliers outliers;
-
-  @Option(names = "--quick", description = "three blocks of two trials, short warm-up")
-  boolean quick;
-
-  @Option(
-      names = "--seed",
-      paramLabel = "N",
-      defaultValue = SEED + "",
-      description = "of the order of cells and of all resampling")
-  long seed;
-
-  @Option(
-      names = "--runs",
-      paramLabel = "DIR",
-      defaultValue = "runs",
-      description = "where run directories lie")
-  Path runs;
+  @Mixin DesignOptions design;
 
   /** Builds the study and checks that it makes sense. */
   Study study(
@@ -186,7 +113,7 @@ final class StudyOptions {
             metrics,
             shape,
             new Study.Settings(1, 1, kv, flash, ""),
-            design(margin, 3),
+            design.of(margin, 3),
             allowed);
     int needed = draft.workloads().stream().mapToInt(Workload::context).max().orElseThrow();
     int rounded = (Math.max(needed, CONTEXT_STEP) + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
@@ -229,75 +156,15 @@ final class StudyOptions {
         size(resolved.file()));
   }
 
-  /** A design with a short warm-up. */
-  static Study.Design quickDesign(
-      int forks, int trials, double budgetSeconds, double margin, long seed) {
-    return new Study.Design(forks, trials, 8, 5, budgetSeconds, margin, seed);
-  }
-
-  /** A design for commands, whose warm-up has a fixed number of runs. */
-  Study.Design commandDesign(int warmUp, double margin) {
-    check();
-    Study.Design design = design(margin, 10);
-    return new Study.Design(
-        design.forks(),
-        design.trials(),
-        warmUp,
-        0,
-        design.budgetSeconds(),
-        design.margin(),
-        design.seed(),
-        design.adaptive(),
-        design.dropsOutliers());
-  }
-
-  private Study.Design design(double margin, int usualTrials) {
-    double limit =
-        budget != null ? budget : forks != null || quick ? Study.Design.NO_BUDGET : BUDGET_SECONDS;
-    if (quick) {
-      return quickDesign(
-              forks == null ? Study.Design.LEAST_FORKS : forks,
-              trials == null ? 2 : trials,
-              limit,
-              margin,
-              seed)
-          .droppingOutliers(outliers == Outliers.DROP);
-    }
-    return new Study.Design(
-        forks == null ? Study.Design.MOST_FORKS : forks,
-        trials == null ? usualTrials : trials,
-        12,
-        15,
-        limit,
-        margin,
-        seed,
-        forks == null
-            ? Optional.of(
-                new Study.Adaptive(
-                    precision == null ? margin / 2 : precision,
-                    trials == null ? MOST_TRIALS : trials))
-            : Optional.empty(),
-        outliers == Outliers.DROP);
-  }
-
   private void check() {
     between("--prompt", prompt, 1, 1 << 20);
     between("--gen", generate, 1, 1 << 20);
     between("--depth", depth, 0, 1 << 20);
-    if (trials != null) {
-      between("--trials", trials, 1, 1000);
-    }
-    if (forks != null) {
-      between("--forks", forks, 1, 1000);
-    }
     if (threads != null) {
       between("--threads", threads, 1, MOST_THREADS);
     }
     if (text != null && depth > 0) {
       throw new UsageException("--depth is for Steelyard's own texts: leave it out with --text");
-    }
-    if (runs.toString().isBlank()) {
-      throw new UsageException("--runs is empty: name a folder");
     }
     requireKvType(kv, "auto");
   }

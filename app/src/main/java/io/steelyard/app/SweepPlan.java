@@ -1,9 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.RunException;
 import io.steelyard.lab.study.Study;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -11,11 +8,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
-import tools.jackson.dataformat.yaml.YAMLMapper;
 
 /**
  * A matrix of studies, as a YAML file holds it: what is a list there is gone through.
@@ -35,7 +29,6 @@ record SweepPlan(
     Map<String, List<String>> options,
     Map<String, String> fixed) {
 
-  private static final long MOST_BYTES = 1 << 20;
   private static final int MOST_STUDIES = 1000;
 
   private static final List<String> LISTS = List.of("prompt", "gen", "depth", "threads", "kv");
@@ -59,29 +52,10 @@ record SweepPlan(
    * @throws UsageException that says what is wrong with it
    */
   static SweepPlan read(Path file) {
-    JsonNode tree;
-    try {
-      if (Files.size(file) > MOST_BYTES) {
-        throw new UsageException(file + ": %d bytes are no sweep".formatted(Files.size(file)));
-      }
-      tree = new YAMLMapper().readTree(Files.readString(file));
-    } catch (IOException e) {
-      throw new UsageException("can't read %s: %s".formatted(file, RunException.reason(e)));
-    } catch (JacksonException e) {
-      throw new UsageException("%s is no YAML: %s".formatted(file, e.getOriginalMessage()));
-    }
-    if (!(tree instanceof ObjectNode fields)) {
-      throw new UsageException(file + " holds no keys such as 'models: [default]'");
-    }
-    Set<String> known = new LinkedHashSet<>(List.of("models", "engines", "baseline", "metrics"));
+    List<String> known = new ArrayList<>(List.of("models", "engines", "baseline", "metrics"));
     known.addAll(LISTS);
     known.addAll(FIXED);
-    for (String name : fields.propertyNames()) {
-      if (!known.contains(name)) {
-        throw new UsageException(
-            "%s: '%s' is unknown; there are %s".formatted(file, name, String.join(", ", known)));
-      }
-    }
+    ObjectNode fields = YamlFile.read(file, known, "models: [default]");
     Map<String, List<String>> options = new LinkedHashMap<>();
     for (String name : LISTS) {
       if (fields.has(name)) {

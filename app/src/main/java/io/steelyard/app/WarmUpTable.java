@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.lab.metric.Metric;
 import io.steelyard.lab.record.Blocks;
-import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.study.Cell;
@@ -96,16 +95,13 @@ final class WarmUpTable {
               && forks.stream().allMatch(fork -> fork.calls(Role.WARM_UP).size() > index);
       means[i] =
           all
-              ? metric.sample(forks.stream().map(fork -> only(fork, index)).toList()).mean()
+              ? forks.stream()
+                  .mapToDouble(fork -> metric.of(fork.calls(Role.WARM_UP).get(index)))
+                  .average()
+                  .orElseThrow()
               : Double.NaN;
     }
     means[CALLS.length] = forks.isEmpty() ? Double.NaN : metric.sample(forks).mean();
     return means;
-  }
-
-  /** A process whose one trial is this warm-up call. */
-  private static ForkRecord only(ForkRecord fork, int index) {
-    Entry.Call call = fork.calls(Role.WARM_UP).get(index);
-    return new ForkRecord(fork.start(), List.of(call.as(Role.TRIAL)), fork.end());
   }
 }

@@ -37,7 +37,7 @@ final class CommandLineTest {
   private Path model;
 
   /** What a command did. */
-  private record Outcome(int code, String out, String err) {}
+  record Outcome(int code, String out, String err) {}
 
   @BeforeEach
   void copyModel() throws IOException {
@@ -47,7 +47,7 @@ final class CommandLineTest {
     }
   }
 
-  private static Outcome run(String input, String... arguments) {
+  static Outcome run(String input, String... arguments) {
     PrintStream out = System.out;
     PrintStream err = System.err;
     InputStream in = System.in;

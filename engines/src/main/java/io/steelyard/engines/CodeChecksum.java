@@ -28,10 +28,21 @@ public final class CodeChecksum {
    * @param classes one of each archive or folder
    */
   public static String of(String facts, Class<?>... classes) throws EngineException {
+    return of(facts, List.of(), classes);
+  }
+
+  /**
+   * The same over more archives and folders.
+   *
+   * @param more those that don't exist count for nothing
+   */
+  public static String of(String facts, List<Path> more, Class<?>... classes)
+      throws EngineException {
     try {
       MessageDigest digest = Sha256.digest();
       digest.update(facts.getBytes(StandardCharsets.UTF_8));
-      TreeSet<Path> places = new TreeSet<>();
+      TreeSet<Path> places = new TreeSet<>(more);
+      places.removeIf(Files::notExists);
       for (Class<?> each : classes) {
         CodeSource source = each.getProtectionDomain().getCodeSource();
         places.add(Path.of(source.getLocation().toURI()));

@@ -129,7 +129,7 @@ public final class RunReader {
     List<ForkRecord> sound = List.copyOf(blocks.sound(cell).values());
     return metric.workload().kind() == Workload.Kind.START
         ? sound.stream().map(fork -> ofFork(fork, metric)).toList()
-        : ofCalls(cell.id(), sound, entries);
+        : ofCalls(metric, cell.id(), sound, entries);
   }
 
   private static TimedValue ofFork(ForkRecord fork, Metric metric) {
@@ -145,7 +145,7 @@ public final class RunReader {
   }
 
   private static List<TimedValue> ofCalls(
-      String cell, List<ForkRecord> sound, List<Entry> entries) {
+      Metric metric, String cell, List<ForkRecord> sound, List<Entry> entries) {
     record Fork(int block, int attempt, int fork) {}
     Set<Fork> counting = new HashSet<>();
     for (ForkRecord fork : sound) {
@@ -162,7 +162,7 @@ public final class RunReader {
                 call.role(),
                 call.index(),
                 counting.contains(new Fork(call.block(), call.attempt(), call.fork())),
-                call.tokens() / (call.nanos() / 1e9)));
+                metric.of(call)));
       }
     }
     return values;

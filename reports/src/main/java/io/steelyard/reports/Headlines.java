@@ -47,12 +47,18 @@ public final class Headlines {
     String claim = claim(subject, comparison, unit);
     return switch (comparison.verdict()) {
       case "faster", "slower" -> claim + behind;
-      case "equivalent" ->
-          claim + ": equivalent, within ±" + Format.compact(100 * margin) + " %" + behind;
+      case "equivalent" -> claim + ": equivalent" + within(comparison, margin) + behind;
       case "not comparable" ->
           pair + " are not comparable" + metric + (caveats.isEmpty() ? "." : ": " + caveats + ".");
       default -> claim + ": inconclusive" + behind;
     };
+  }
+
+  /** A metric may be judged by a wider margin than the others; its note tells. */
+  private static String within(Comparison comparison, double margin) {
+    return comparison.low() >= 1 - margin && comparison.high() <= 1 + margin
+        ? ", within ±" + Format.compact(100 * margin) + " %"
+        : "";
   }
 
   /** What a reader who reads no further must know. */

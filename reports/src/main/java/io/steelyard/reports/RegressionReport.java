@@ -19,11 +19,29 @@ import javax.xml.stream.XMLStreamWriter;
  * @param margin the change that matters
  * @param base the older commit's name
  * @param head the newer commit's name
+ * @param tolerated metrics that may be undecided
+ * @param broken a sentence for each bound of quality that is broken
  */
-public record RegressionReport(Summary summary, double margin, String base, String head) {
+public record RegressionReport(
+    Summary summary,
+    double margin,
+    String base,
+    String head,
+    List<String> tolerated,
+    List<String> broken) {
   private static final String SLOWER = "slower";
   private static final String FASTER = "faster";
   private static final String EQUIVALENT = "equivalent";
+
+  public RegressionReport {
+    tolerated = List.copyOf(tolerated);
+    broken = List.copyOf(broken);
+  }
+
+  /** Whether anything got worse than it may. */
+  public boolean isRegression() {
+    return !regressions().isEmpty() || !broken.isEmpty();
+  }
 
   /** What got slower, or larger. */
   public List<Comparison> regressions() {
@@ -39,6 +57,7 @@ public record RegressionReport(Summary summary, double margin, String base, Stri
   public List<Comparison> undecided() {
     return summary.comparisons().stream()
         .filter(c -> !List.of(SLOWER, FASTER, EQUIVALENT).contains(c.verdict()))
+        .filter(c -> !tolerated.contains(c.metric()))
         .toList();
   }
 
@@ -52,11 +71,10 @@ public record RegressionReport(Summary summary, double margin, String base, Stri
     say(parts, regressions(), "slower");
     say(parts, improvements(), "faster");
     say(parts, undecided(), "undecided");
+    parts.addAll(broken);
     String what = parts.isEmpty() ? "no change over the margin" : String.join("; ", parts);
     String kind =
-        !regressions().isEmpty()
-            ? "Regression"
-            : undecided().isEmpty() ? "No regression" : "Undecided";
+        isRegression() ? "Regression" : undecided().isEmpty() ? "No regression" : "Undecided";
     return "%s: %s against %s, margin %s: %s.".formatted(kind, head, base, percent(margin), what);
   }
 
@@ -91,8 +109,8 @@ public record RegressionReport(Summary summary, double margin, String base, Stri
       xml.writeStartDocument("UTF-8", "1.0");
       xml.writeStartElement("testsuite");
       xml.writeAttribute("name", "steelyard regress");
-      xml.writeAttribute("tests", Integer.toString(summary.comparisons().size()));
-      xml.writeAttribute("failures", Integer.toString(regressions().size()));
+      xml.writeAttribute("tests", Integer.toString(summary.comparisons().size() + broken.size()));
+      xml.writeAttribute("failures", Integer.toString(regressions().size() + broken.size()));
       xml.writeAttribute("errors", "0");
       xml.writeAttribute("skipped", Integer.toString(undecided().size()));
       for (Comparison comparison : summary.comparisons()) {
@@ -104,6 +122,14 @@ public record RegressionReport(Summary summary, double margin, String base, Stri
         } else if (undecided().contains(comparison)) {
           outcome(xml, "skipped", comparison);
         }
+        xml.writeEndElement();
+      }
+      for (String bound : broken) {
+        xml.writeStartElement("testcase");
+        xml.writeAttribute("classname", "quality");
+        xml.writeAttribute("name", bound);
+        xml.writeEmptyElement("failure");
+        xml.writeAttribute("message", bound);
         xml.writeEndElement();
       }
       xml.writeEndElement();
@@ -146,6 +172,7 @@ public record RegressionReport(Summary summary, double margin, String base, Stri
           .append(comparison.blocks())
           .append(" |\n");
     }
+    broken.forEach(bound -> out.append("\n- ").append(Markdown.text(bound)).append('\n'));
     return out.append("\nAbove 1× the newer commit is better, whatever the unit.\n").toString();
   }
 
@@ -153,6 +180,7 @@ public record RegressionReport(Summary summary, double margin, String base, Stri
   public List<String> annotations() {
     List<String> lines = new ArrayList<>();
     regressions().forEach(c -> lines.add(annotation("error", "Regression", c)));
+    broken.forEach(bound -> lines.add("::error title=Quality::" + data(bound)));
     undecided().forEach(c -> lines.add(annotation("warning", "Undecided", c)));
     improvements().forEach(c -> lines.add(annotation("notice", "Improvement", c)));
     return lines;
@@ -160,11 +188,11 @@ public record RegressionReport(Summary summary, double margin, String base, Stri
 
   private String annotation(String level, String title, Comparison comparison) {
     return "::%s title=%s in %s::%s"
-        .formatted(
-            level,
-            title,
-            property(comparison.metric()),
-            sentence(comparison).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"));
+        .formatted(level, title, property(comparison.metric()), data(sentence(comparison)));
+  }
+
+  private static String data(String text) {
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A");
   }
 
   /** In properties a colon and a comma mean something. */

@@ -26,6 +26,11 @@ class RegressionReportTest {
       SampleRun.comparison("memory", "head", 1.001, 0.999, 1.003, "equivalent", "");
 
   private static RegressionReport report(Comparison... comparisons) {
+    return report(List.of(), List.of(), comparisons);
+  }
+
+  private static RegressionReport report(
+      List<String> tolerated, List<String> broken, Comparison... comparisons) {
     Summary summary =
         new Summary(
             Summary.SCHEMA,
@@ -36,7 +41,31 @@ class RegressionReportTest {
             List.of(comparisons),
             List.of(),
             List.of());
-    return new RegressionReport(summary, 0.02, "main (0123456789)", "fix (abcdef0123)");
+    return new RegressionReport(
+        summary, 0.02, "main (0123456789)", "fix (abcdef0123)", tolerated, broken);
+  }
+
+  @Test
+  void whatMayBeUndecidedIsNot() {
+    RegressionReport report = report(List.of("load"), List.of(), UNDECIDED, EQUIVALENT);
+
+    assertThat(report.undecided()).isEmpty();
+    assertThat(report.verdict()).startsWith("No regression: ");
+  }
+
+  @Test
+  void aBoundOfQualityThatIsBrokenIsARegression() {
+    RegressionReport report =
+        report(List.of(), List.of("mean-kl of head is 0.02, over 1 %"), FASTER);
+
+    assertThat(report.isRegression()).isTrue();
+    assertThat(report.verdict())
+        .startsWith("Regression: ")
+        .endsWith("; mean-kl of head is 0.02, over 1 %.");
+    assertThat(report.annotations())
+        .contains("::error title=Quality::mean-kl of head is 0.02, over 1 %25");
+    assertThat(report.junit()).contains("tests=\"2\" failures=\"1\"", "classname=\"quality\"");
+    assertThat(report.markdown()).contains("- mean-kl of head");
   }
 
   @Test

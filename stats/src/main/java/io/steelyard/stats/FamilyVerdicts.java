@@ -33,6 +33,19 @@ public final class FamilyVerdicts {
    * @return a verdict for each, in order
    */
   public static List<Verdict> of(List<? extends Ratio> ratios, double margin) {
+    return of(ratios, Collections.nCopies(ratios.size(), margin));
+  }
+
+  /**
+   * The same, each ratio with its own margin.
+   *
+   * @param margins as many as ratios
+   */
+  public static List<Verdict> of(List<? extends Ratio> ratios, List<Double> margins) {
+    if (margins.size() != ratios.size()) {
+      throw new IllegalArgumentException(
+          "%d margins for %d ratios".formatted(margins.size(), ratios.size()));
+    }
     List<Verdict> verdicts =
         new ArrayList<>(Collections.nCopies(ratios.size(), Verdict.INCONCLUSIVE));
     int undecided = ratios.size();
@@ -42,7 +55,7 @@ public final class FamilyVerdicts {
       double level = levelOf(undecided);
       for (int i = 0; i < ratios.size() && !more; i++) {
         if (verdicts.get(i) == Verdict.INCONCLUSIVE) {
-          Verdict verdict = at(ratios.get(i), level, margin);
+          Verdict verdict = at(ratios.get(i), level, margins.get(i));
           if (differs(verdict)) {
             verdicts.set(i, verdict);
             undecided--;
@@ -52,7 +65,7 @@ public final class FamilyVerdicts {
       }
     }
     for (int i = 0; i < ratios.size(); i++) {
-      boolean equivalent = at(ratios.get(i), Intervals.LEVEL, margin) == Verdict.EQUIVALENT;
+      boolean equivalent = at(ratios.get(i), Intervals.LEVEL, margins.get(i)) == Verdict.EQUIVALENT;
       if (verdicts.get(i) == Verdict.INCONCLUSIVE && equivalent) {
         verdicts.set(i, Verdict.EQUIVALENT);
       }

@@ -1,5 +1,7 @@
 package io.steelyard.lab.metric;
 
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
@@ -14,7 +16,8 @@ public sealed interface Metric
         ColdStart,
         LoadTime,
         PeakMemory,
-        CommandTime {
+        CommandTime,
+        OperationTime {
 
   /** The name in tables and records: {@code pp512@d4096}, {@code coldstart}. */
   String name();
@@ -33,12 +36,20 @@ public sealed interface Metric
   /** The values of some processes: one a trial, or a single one where the process is the trial. */
   Sample sample(List<ForkRecord> forks);
 
+  /** The value of a single call, whatever it was for; of a metric that has one a trial. */
+  default double of(Entry.Call call) {
+    return sample(List.of(new ForkRecord(null, List.of(call.as(Role.TRIAL)), null))).mean();
+  }
+
   /** The metrics that a study asks for, in its order. */
   static List<Metric> of(Study study) {
     return study.metrics().stream().map(name -> of(name, study.shape().workload(name))).toList();
   }
 
   private static Metric of(String name, Workload workload) {
+    if (workload.kind() == Workload.Kind.OPERATION) {
+      return new OperationTime(workload);
+    }
     return switch (name) {
       case "prefill" -> new PrefillThroughput(workload);
       case "decode" -> new DecodeThroughput(workload);

@@ -1,5 +1,6 @@
 package io.steelyard.lab.parity;
 
+import io.steelyard.lab.benchmark.BenchmarkProtocol;
 import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
@@ -7,6 +8,8 @@ import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.ForwardReport;
 import io.steelyard.lab.worker.ForwardRequest;
+import io.steelyard.lab.worker.KernelReport;
+import io.steelyard.lab.worker.KernelRequest;
 import io.steelyard.lab.worker.PrefillReport;
 import io.steelyard.lab.worker.PrefillRequest;
 import io.steelyard.lab.worker.Timed;
@@ -14,6 +17,7 @@ import io.steelyard.lab.worker.TokenListener;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import java.util.Arrays;
+import java.util.Map;
 
 /**
  * The one call of a workload: what parity checks, what warms up and what is timed are the same by
@@ -38,6 +42,7 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
       case START, PREFILL -> "prefill";
       case DECODE -> "decode";
       case FORWARD -> "forward";
+      case OPERATION -> "kernel";
       case COMMAND -> throw noCall();
     };
   }
@@ -45,10 +50,11 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
   /**
    * Makes the call.
    *
-   * @param margins whether to ask for margins; only the parity run does
+   * @param proving whether to ask for what shows that the output is right: margins, or a comparison
+   *     with the baseline's result; timed calls don't
    */
   public static TimedCall of(
-      WorkerProcess worker, Workload workload, Prompts prompts, int prompt, boolean margins)
+      WorkerProcess worker, Workload workload, Prompts prompts, int prompt, boolean proving)
       throws WorkerException {
     return switch (workload.kind()) {
       case START, PREFILL -> {
@@ -63,7 +69,7 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
       case DECODE -> {
         Timed<DecodeReport> timed =
             worker.decode(
-                DecodeRequest.greedy(prompts.ids(workload, prompt), workload.generate(), margins),
+                DecodeRequest.greedy(prompts.ids(workload, prompt), workload.generate(), proving),
                 TokenListener.NONE);
         long[] nanos = timed.value().nanos();
         yield new TimedCall(
@@ -78,6 +84,14 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
             timed.value().nanos(),
             timed.outsideNanos(),
             new Output(NO_IDS, NO_MARGINS, timed.value().checksum()));
+      }
+      case OPERATION -> {
+        Map<String, Long> shape = proving ? Map.of(BenchmarkProtocol.PROVE, 1L) : Map.of();
+        Timed<KernelReport> timed = worker.kernel(new KernelRequest(workload.title(), shape, 0));
+        yield new TimedCall(
+            timed.value().nanos(),
+            timed.outsideNanos(),
+            new Output(NO_IDS, NO_MARGINS, timed.value().error() == 0 ? 0 : 1));
       }
       case COMMAND -> throw noCall();
     };

@@ -24,14 +24,11 @@ record BlockPlan(double forkSeconds) {
     double least = blockSeconds() * Math.min(design.forks(), Study.Design.LEAST_FORKS);
     boolean adaptive = design.adaptive().isPresent();
     double affordable = Math.ceil(design.budgetSeconds() / (REPEATED * blockSeconds()));
-    int blocks =
-        adaptive
-            ? (int) Math.clamp(affordable, Study.Design.LEAST_FORKS, design.forks())
-            : design.forks();
+    int blocks = (int) Math.min(Math.max(affordable, Study.Design.LEAST_FORKS), design.forks());
     return "measuring %d cells in %s%d blocks%s: about %.0f s (at least %.0f s%s)"
         .formatted(
             study.cells().size(),
-            adaptive ? "about " : "",
+            blocks < design.forks() ? "about " : "",
             blocks,
             adaptive ? ", or fewer where these settle everything" : "",
             Math.max(least, Math.min(blockSeconds() * blocks, design.budgetSeconds())),

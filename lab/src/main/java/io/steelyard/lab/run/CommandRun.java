@@ -3,17 +3,15 @@ package io.steelyard.lab.run;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.RunListener;
 import io.steelyard.lab.TemporaryFolder;
-import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.record.RunDirectory;
-import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.Workers;
-import java.util.ArrayList;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +48,17 @@ public final class CommandRun {
     return new Study.Engine(command, "command", options);
   }
 
+  /** The same command, prepared and cleaned up after in a folder. */
+  public static Study.Engine inFolder(Study.Engine command, Path folder) {
+    String change =
+        "cd '%s' && ".formatted(folder.toAbsolutePath().toString().replace("'", "'\\''"));
+    Map<String, String> options = new LinkedHashMap<>(command.options());
+    for (String around : List.of(CommandForks.PREPARE, CommandForks.CLEANUP)) {
+      options.computeIfPresent(around, (_, text) -> change + text);
+    }
+    return new Study.Engine(change + command.spec(), command.name(), options);
+  }
+
   /** Whether a study is one of commands. */
   public static boolean is(Study study) {
     return study.metrics().equals(List.of("time"));
@@ -84,18 +93,9 @@ public final class CommandRun {
               entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
               listener)
           .run();
-      Summariser all = summariser.apply(journal.entries());
-      Summary summary = all.summarise(directory.name());
-      directory.writeSummary(summary);
-      Blocks blocks = Blocks.of(journal.entries());
-      List<String> broken = new ArrayList<>();
-      for (Cell cell : study.cells()) {
-        if (!blocks.failures(cell).isEmpty()) {
-          broken.add(cell.label() + " failed: " + String.join("; ", blocks.failures(cell)));
-        }
-      }
-      Summary otherwise = all.outliersOtherwise().summarise(directory.name());
-      return new StudyRun.Outcome(summary, otherwise, blocks, List.of(), broken);
+      List<Entry> measured = journal.entries();
+      return StudyRun.Outcome.of(
+          directory, study, summariser.apply(measured), measured, List.of(), List.of());
     }
   }
 

@@ -1,6 +1,7 @@
 package io.steelyard.lab.run;
 
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.benchmark.BenchmarkProtocol;
 import io.steelyard.lab.environment.Frequency;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.EngineParity.Output;
@@ -140,6 +141,7 @@ final class ForkRunner implements BlockLoop.Forks {
 
     void run() throws WorkerException, IOException {
       Study.Engine engine = study.engines().get(place.cell().label());
+      String failure = "";
       try (WorkerProcess worker =
           workers.start(
               place.cell().id(),
@@ -170,11 +172,12 @@ final class ForkRunner implements BlockLoop.Forks {
         } else {
           warmUp(worker);
           trials(worker);
+          failure = proof(worker);
         }
         memory = worker.processMemory();
         parts = worker.memory().value().parts();
       }
-      end("");
+      end(failure);
     }
 
     /**
@@ -250,6 +253,30 @@ final class ForkRunner implements BlockLoop.Forks {
       return trialPrompt(place.block(), place.trials(), trial, prompts.count());
     }
 
+    /** Tokens of a call, or operations. */
+    private long accountsFor(Workload workload) {
+      return workload.kind() == Workload.Kind.OPERATION
+          ? Long.parseLong(
+              study
+                  .engines()
+                  .get(place.cell().label())
+                  .options()
+                  .get(BenchmarkProtocol.operations(workload.title())))
+          : workload.tokens();
+    }
+
+    /**
+     * Timed operations were held against each other; now their result is held to the baseline's.
+     */
+    private String proof(WorkerProcess worker) throws WorkerException {
+      Workload workload = place.cell().workload();
+      boolean differs =
+          workload.kind() == Workload.Kind.OPERATION
+              && !TimedCall.of(worker, workload, prompts, 0, true)
+                  .matches(expected.outputs().get(workload.name()).getFirst());
+      return differs ? "it gave something else than the baseline in the end" : "";
+    }
+
     private Entry.Call call(
         WorkerProcess worker, Workload workload, Role role, int index, int prompt)
         throws WorkerException, IOException {
@@ -269,7 +296,7 @@ final class ForkRunner implements BlockLoop.Forks {
               role,
               index,
               prompt,
-              workload.tokens(),
+              accountsFor(workload),
               timed.nanos(),
               timed.outsideNanos(),
               sinceStart,

@@ -77,6 +77,31 @@ public final class StudyRun {
       broken = List.copyOf(broken);
     }
 
+    /**
+     * Of what was measured; writes the summary into the run's directory.
+     *
+     * @param unmeasured why labels were not measured that compute what they should
+     */
+    static Outcome of(
+        RunDirectory directory,
+        Study study,
+        Summariser summariser,
+        List<Entry> measured,
+        List<String> differing,
+        List<String> unmeasured) {
+      Summary summary = summariser.summarise(directory.name());
+      directory.writeSummary(summary);
+      Summary otherwise = summariser.outliersOtherwise().summarise(directory.name());
+      Blocks blocks = Blocks.of(measured);
+      List<String> broken = new ArrayList<>(unmeasured);
+      for (Cell cell : study.cells()) {
+        if (!blocks.failures(cell).isEmpty()) {
+          broken.add(cell.id() + " failed: " + String.join("; ", blocks.failures(cell)));
+        }
+      }
+      return new Outcome(summary, otherwise, blocks, differing, broken);
+    }
+
     /** Whether every label passed parity. */
     public boolean parity() {
       return summary.parity().stream().allMatch(Summary.Parity::pass);
@@ -127,28 +152,12 @@ public final class StudyRun {
         measured = journal.entries();
       }
     }
-    return outcome(summariser.apply(measured), Blocks.of(measured), passed, unjudged);
-  }
-
-  private Outcome outcome(
-      Summariser summariser,
-      Blocks blocks,
-      Map<String, EngineParity> passed,
-      Map<String, String> unjudged) {
-    Summary summary = summariser.summarise(directory.name());
-    directory.writeSummary(summary);
     List<String> differing = new ArrayList<>(study.engines().keySet());
     differing.removeAll(passed.keySet());
     differing.removeAll(unjudged.keySet());
     List<String> broken = new ArrayList<>();
     unjudged.forEach((label, why) -> broken.add(label + " could not be judged: " + why));
-    for (Cell cell : study.cells()) {
-      if (passed.containsKey(cell.label()) && !blocks.failures(cell).isEmpty()) {
-        broken.add(cell.id() + " failed: " + String.join("; ", blocks.failures(cell)));
-      }
-    }
-    Summary otherwise = summariser.outliersOtherwise().summarise(directory.name());
-    return new Outcome(summary, otherwise, blocks, differing, broken);
+    return Outcome.of(directory, study, summariser.apply(measured), measured, differing, broken);
   }
 
   /** What {@code engines.json} says of a label. */

@@ -20,6 +20,8 @@ import io.steelyard.stats.SequentialPlan;
 import io.steelyard.stats.Shape;
 import io.steelyard.stats.Verdict;
 import io.steelyard.stats.WarmUp;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -37,6 +39,8 @@ import java.util.stream.Stream;
 public final class Summariser {
   /** A coefficient of variation over this is said. */
   private static final double NOISY = 0.10;
+
+  private static final MathContext DIGITS = new MathContext(3);
 
   /** More forks than this are not proposed. */
   private static final int MOST_FORKS = 200;
@@ -77,11 +81,13 @@ public final class Summariser {
   public Summary summarise(String run) {
     List<Summary.Cell> cells = new ArrayList<>();
     List<Draft> drafts = new ArrayList<>();
-    for (Metric metric : Metric.of(study)) {
+    List<Metric> metrics = Metric.of(study);
+    for (int i = 0; i < metrics.size(); i++) {
+      double margin = study.design().margin(study.metrics().get(i));
       for (String label : study.engines().keySet()) {
-        cells.add(cell(label, metric));
+        cells.add(cell(label, metrics.get(i)));
         if (!study.baseline().isEmpty() && !label.equals(study.baseline())) {
-          drafts.add(draft(label, metric));
+          drafts.add(draft(label, metrics.get(i), margin));
         }
       }
     }
@@ -151,11 +157,13 @@ public final class Summariser {
   /**
    * A comparison before its verdict, which depends on the others of the run.
    *
+   * @param margin the change that matters
    * @param ratio of the two sides' samples; empty where there is none
    */
   private record Draft(
       String label,
       Metric metric,
+      double margin,
       Optional<FamilyVerdicts.Ratio> ratio,
       int blocks,
       List<String> obstacles,
@@ -174,7 +182,7 @@ public final class Summariser {
     List<Verdict> verdicts =
         FamilyVerdicts.of(
             judged.stream().map(draft -> draft.ratio().orElseThrow()).toList(),
-            study.design().margin());
+            judged.stream().map(Draft::margin).toList());
     return drafts.stream()
         .map(
             draft -> {
@@ -186,7 +194,7 @@ public final class Summariser {
         .toList();
   }
 
-  private Draft draft(String label, Metric metric) {
+  private Draft draft(String label, Metric metric, double margin) {
     Cell subject = new Cell(label, metric.workload());
     Cell baseline = new Cell(study.baseline(), metric.workload());
     Blocks.Pairs pairs = blocks.pairs(subject, baseline);
@@ -223,7 +231,12 @@ public final class Summariser {
       noteShape(label, a, notes);
       noteShape(study.baseline(), b, notes);
     }
-    return new Draft(label, metric, ratio, numbers.size(), obstacles, notes);
+    if (margin != study.design().margin()) {
+      notes.add(
+          "judged by a margin of %s %%"
+              .formatted(BigDecimal.valueOf(100 * margin).round(DIGITS).toPlainString()));
+    }
+    return new Draft(label, metric, margin, ratio, numbers.size(), obstacles, notes);
   }
 
   /** The samples that count; empty where there are none. */
@@ -391,7 +404,7 @@ public final class Summariser {
     if (interval.isEmpty()) {
       return "need ≥ " + Study.Design.LEAST_FORKS + " blocks";
     }
-    double margin = study.design().margin();
+    double margin = draft.margin();
     // What clears the margin alone may not do so as one of many.
     boolean alone = Verdict.of(interval.get(), margin) != Verdict.INCONCLUSIVE;
     Interval judged =

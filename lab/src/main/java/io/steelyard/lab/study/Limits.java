@@ -56,7 +56,7 @@ public record Limits(
           case PREFILL -> workload.depth();
           // The last prompt token is the first input: it is counted among the tokens.
           case DECODE -> Math.max(workload.depth(), Workload.DECODE_PROMPT) - 1;
-          case START, FORWARD, COMMAND -> Double.NaN;
+          case START, FORWARD, COMMAND, OPERATION -> Double.NaN;
         };
     double bytesOfValue =
         switch (kv) {

@@ -32,6 +32,9 @@ public record Study(
     List<String> allowed,
     Optional<Limits> limits) {
 
+  /** Begins the metric of a benchmark's workload; its name follows. */
+  public static final String OPERATION = "operation:";
+
   /** What can be measured of an engine. */
   public static final List<String> METRICS =
       List.of("prefill", "decode", "coldstart", "load", "memory");
@@ -83,6 +86,9 @@ public record Study(
      * @throws IllegalArgumentException if there is no such metric
      */
     public Workload workload(String metric) {
+      if (metric.startsWith(OPERATION)) {
+        return Workload.operation(metric.substring(OPERATION.length()));
+      }
       return switch (metric) {
         case "prefill" -> Workload.prefill(prompt, depth);
         case "decode" -> Workload.decode(generate, text.map(List::size).orElse(depth));
@@ -120,6 +126,7 @@ public record Study(
    * @param adaptive how it follows what was measured; empty where all of it is fixed beforehand
    * @param dropsOutliers whether trials that lie far out count for nothing; they are shown all the
    *     same
+   * @param margins by the name of a metric, where another change matters
    */
   public record Design(
       int forks,
@@ -130,7 +137,8 @@ public record Study(
       double margin,
       long seed,
       Optional<Adaptive> adaptive,
-      boolean dropsOutliers) {
+      boolean dropsOutliers,
+      Map<String, Double> margins) {
     /** Fewer forks allow no interval worth printing. */
     public static final int LEAST_FORKS = 3;
 
@@ -139,6 +147,10 @@ public record Study(
 
     /** The most forks where nobody says how many. */
     public static final int MOST_FORKS = 200;
+
+    public Design {
+      margins = Map.copyOf(margins);
+    }
 
     /** A design that doesn't depend on what is measured, but for the budget. */
     public Design(
@@ -158,13 +170,43 @@ public record Study(
           margin,
           seed,
           Optional.empty(),
-          false);
+          false,
+          Map.of());
+    }
+
+    /** The change that matters in a metric. */
+    public double margin(String metric) {
+      return margins.getOrDefault(metric, margin);
+    }
+
+    /** The same design that follows what is measured. */
+    public Design adapting(Adaptive how) {
+      return with(warmUpCap, warmUpSeconds, Optional.of(how), dropsOutliers, margins);
     }
 
     /** The same design that counts trials far out, or doesn't. */
     public Design droppingOutliers(boolean drops) {
+      return with(warmUpCap, warmUpSeconds, adaptive, drops, margins);
+    }
+
+    /** The same design with another warm-up. */
+    public Design warmedUp(int cap, double seconds) {
+      return with(cap, seconds, adaptive, dropsOutliers, margins);
+    }
+
+    /** The same design with margins of some metrics' own. */
+    public Design margins(Map<String, Double> own) {
+      return with(warmUpCap, warmUpSeconds, adaptive, dropsOutliers, own);
+    }
+
+    private Design with(
+        int cap,
+        double seconds,
+        Optional<Adaptive> looking,
+        boolean drops,
+        Map<String, Double> own) {
       return new Design(
-          forks, trials, warmUpCap, warmUpSeconds, budgetSeconds, margin, seed, adaptive, drops);
+          forks, trials, cap, seconds, budgetSeconds, margin, seed, looking, drops, own);
     }
   }
 
@@ -212,6 +254,11 @@ public record Study(
   public Study with(Optional<Limits> known) {
     return new Study(
         command, model, engines, baseline, metrics, shape, settings, design, allowed, known);
+  }
+
+  /** Whether engines run a model; commands and benchmarks have none. */
+  public boolean hasModel() {
+    return !model.file().isEmpty();
   }
 
   /** The workloads that the metrics need, in the order in which they are reported. */

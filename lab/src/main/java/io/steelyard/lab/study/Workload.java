@@ -8,8 +8,9 @@ package io.steelyard.lab.study;
  * @param generate tokens generated: timed in {@code DECODE}
  * @param depth tokens in the cache before the clock starts
  * @param batch sequences in a {@code FORWARD}; 1 otherwise
+ * @param title what the user calls an {@code OPERATION}'s input; empty otherwise
  */
-public record Workload(Kind kind, int prompt, int generate, int depth, int batch) {
+public record Workload(Kind kind, int prompt, int generate, int depth, int batch, String title) {
 
   /** What a cell's timed call does. */
   public enum Kind {
@@ -19,7 +20,9 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
     DECODE,
     FORWARD,
     /** A command of the user's from its start to its end. */
-    COMMAND
+    COMMAND,
+    /** A batch of operations of the user's own benchmark. */
+    OPERATION
   }
 
   /** Prompt tokens until the first token of a cold start. */
@@ -27,6 +30,11 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
 
   /** The fewest prompt tokens before a decode: the model needs something to go on from. */
   public static final int DECODE_PROMPT = 16;
+
+  /** Work on tokens, or a command. */
+  public Workload(Kind kind, int prompt, int generate, int depth, int batch) {
+    this(kind, prompt, generate, depth, batch, "");
+  }
 
   public static Workload start(int prompt, int generate, int depth) {
     return new Workload(Kind.START, prompt, generate, depth, 1);
@@ -48,6 +56,10 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
     return new Workload(Kind.COMMAND, 0, 0, 0, 1);
   }
 
+  public static Workload operation(String title) {
+    return new Workload(Kind.OPERATION, 0, 0, 0, 1, title);
+  }
+
   /** {@code pp512}, {@code tg64@d4096}, {@code fw4x128}, {@code start}. */
   public String name() {
     String at = depth > 0 ? "@d" + depth : "";
@@ -57,6 +69,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
       case DECODE -> "tg" + generate + at;
       case FORWARD -> "fw" + batch + "x" + prompt;
       case COMMAND -> "command";
+      case OPERATION -> title;
     };
   }
 
@@ -67,7 +80,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
       case PREFILL -> prompt;
       case DECODE -> generate;
       case FORWARD -> (long) batch * prompt;
-      case COMMAND -> 0;
+      case COMMAND, OPERATION -> 0;
     };
   }
 
@@ -81,7 +94,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
       case PREFILL -> depth + prompt;
       case DECODE -> Math.max(depth, DECODE_PROMPT) + generate;
       case FORWARD -> prompt;
-      case COMMAND -> 0;
+      case COMMAND, OPERATION -> 0;
     };
   }
 }

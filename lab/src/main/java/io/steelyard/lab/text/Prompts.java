@@ -53,7 +53,7 @@ public record Prompts(List<int[]> texts) {
             : atDepth(before - Workload.DECODE_PROMPT, prompt, Workload.DECODE_PROMPT);
       }
       case FORWARD -> own(prompt, workload.prompt());
-      case COMMAND -> new int[0];
+      case COMMAND, OPERATION -> new int[0];
     };
   }
 

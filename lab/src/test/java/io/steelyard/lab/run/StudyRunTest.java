@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,9 +85,7 @@ class StudyRunTest {
 
   @Test
   void aBudgetThatIsSpentAtOnceAllowsTheLeastBlocks() throws Exception {
-    design =
-        new Study.Design(
-            200, 1, 3, 1, 0.1, 0.02, 42, Optional.of(new Study.Adaptive(0.01, 1)), false);
+    design = new Study.Design(200, 1, 3, 1, 0.1, 0.02, 42).adapting(new Study.Adaptive(0.01, 1));
 
     StudyRun.Outcome outcome = run("test", "test:label=again");
 

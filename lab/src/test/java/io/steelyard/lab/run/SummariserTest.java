@@ -137,6 +137,18 @@ class SummariserTest {
   }
 
   @Test
+  void aMetricMayBeJudgedByItsOwnMargin() {
+    blocks(new double[] {1_000, 1_001, 999}, new double[] {970, 971, 969});
+
+    assertThat(comparison().verdict()).isEqualTo("faster");
+
+    study = TestData.with(study, study.design().margins(Map.of("prefill", 0.05)));
+
+    assertThat(comparison().verdict()).isEqualTo("equivalent");
+    assertThat(comparison().note()).isEqualTo("judged by a margin of 5.00 %");
+  }
+
+  @Test
   void theLooksOfARunThatItsBudgetEndedSpendWhatWasSpentOfIt() {
     double[] base = {1_000, 1_010, 990, 1_000};
     double[] engine = {800, 800, 810, 790};
@@ -161,15 +173,14 @@ class SummariserTest {
   private Study.Design adaptive(int forks, int mostTrials) {
     Study.Design design = study.design();
     return new Study.Design(
-        forks,
-        design.trials(),
-        design.warmUpCap(),
-        design.warmUpSeconds(),
-        design.budgetSeconds(),
-        design.margin(),
-        design.seed(),
-        Optional.of(new Study.Adaptive(0.01, mostTrials)),
-        false);
+            forks,
+            design.trials(),
+            design.warmUpCap(),
+            design.warmUpSeconds(),
+            design.budgetSeconds(),
+            design.margin(),
+            design.seed())
+        .adapting(new Study.Adaptive(0.01, mostTrials));
   }
 
   private Look look() {

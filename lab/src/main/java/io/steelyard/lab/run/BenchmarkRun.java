@@ -1,0 +1,275 @@
+package io.steelyard.lab.run;
+
+import io.steelyard.lab.RunListener;
+import io.steelyard.lab.TemporaryFolder;
+import io.steelyard.lab.benchmark.Benchmark;
+import io.steelyard.lab.benchmark.BenchmarkProtocol;
+import io.steelyard.lab.parity.EngineParity;
+import io.steelyard.lab.parity.EngineParity.Output;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Journal;
+import io.steelyard.lab.record.Json;
+import io.steelyard.lab.record.RunDirectory;
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.lab.text.Prompts;
+import io.steelyard.lab.worker.EngineInfo;
+import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.KernelReport;
+import io.steelyard.lab.worker.KernelRequest;
+import io.steelyard.lab.worker.LoadReport;
+import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.lab.worker.WorkerProcess;
+import io.steelyard.lab.worker.Workers;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Runs a study of the user's own benchmark: first each variant on each workload must give what the
+ * baseline gives, then they are measured in the same blocks and judged by the same statistics as
+ * engines are. A variant is a label, and a workload a metric.
+ */
+public final class BenchmarkRun {
+  /** What one timed call takes about: long against the clock, short against a disturbance. */
+  private static final long CALL_NANOS = 50_000_000;
+
+  /** What agrees with the baseline. */
+  private static final Output AGREES = new Output(new int[0], new float[0], 0);
+
+  private static final Prompts NO_PROMPTS = new Prompts(List.of(new int[0]));
+
+  private final RunDirectory directory;
+  private final EngineRegistry registry;
+  private final RunListener listener;
+
+  /** A run whose plan is one of {@link #study}. */
+  public BenchmarkRun(RunDirectory directory, EngineRegistry registry, RunListener listener) {
+    this.directory = directory;
+    this.registry = registry;
+    this.listener = listener;
+  }
+
+  /**
+   * The study of a benchmark.
+   *
+   * @param options where the variants' processes find it: {@link BenchmarkProtocol#CLASS_PATH},
+   *     {@link BenchmarkProtocol#CLASS} and {@link BenchmarkProtocol#JVM_FLAGS}
+   */
+  public static Study study(
+      String command,
+      Benchmark<?, ?> benchmark,
+      Map<String, String> options,
+      Study.Settings settings,
+      Study.Design design) {
+    Map<String, Study.Engine> variants = new LinkedHashMap<>();
+    for (String variant : benchmark.variants().keySet()) {
+      Map<String, String> own = new LinkedHashMap<>(options);
+      own.put(BenchmarkProtocol.BENCHMARK, benchmark.name());
+      own.put(BenchmarkProtocol.VARIANT, variant);
+      variants.put(variant, new Study.Engine(variant, BenchmarkProtocol.ENGINE, own));
+    }
+    return new Study(
+        command,
+        new Study.Model(benchmark.name(), "", "", false, 0),
+        variants,
+        benchmark.baseline(),
+        benchmark.workloads().keySet().stream().map(name -> Study.OPERATION + name).toList(),
+        new Study.Shape(0, 0, 0, 1),
+        settings,
+        design,
+        List.of());
+  }
+
+  /** Whether a study is one of benchmarks. */
+  public static boolean is(Study study) {
+    return study.metrics().stream().allMatch(metric -> metric.startsWith(Study.OPERATION));
+  }
+
+  /** Proves, measures and summarises. */
+  public StudyRun.Outcome run() throws WorkerException {
+    try (TemporaryFolder scratch = TemporaryFolder.make();
+        Journal journal = Journal.open(directory.journalFile())) {
+      Study plan = directory.plan();
+      Workers workers =
+          new Workers(plan.model(), plan.settings(), registry, directory::stderr, scratch.path());
+      Map<String, EngineParity> proved = new LinkedHashMap<>();
+      List<Summary.Parity> judged = new ArrayList<>();
+      List<String> differing = new ArrayList<>();
+      List<String> broken = new ArrayList<>();
+      Map<String, Map<String, String>> operations = new LinkedHashMap<>();
+      int done = 0;
+      for (String label : plan.engines().keySet()) {
+        listener.progress("proving", (double) done++ / plan.engines().size(), label);
+        try {
+          Proof proof = prove(plan, label, workers);
+          operations.put(label, proof.operations);
+          judged.add(judged(plan, label, proof.differs));
+          if (proof.differs.isEmpty()) {
+            proved.put(label, proof.parity);
+          } else {
+            differing.add(label);
+          }
+        } catch (WorkerException e) {
+          broken.add(label + " could not be judged: " + e.getMessage());
+          judged.add(judged(plan, label, e.getMessage()));
+        }
+      }
+      Study study = withOperations(plan, operations);
+      directory.write("plan.json", Json.pretty(study));
+      directory.write("parity.json", Json.pretty(judged));
+      directory.write("engines.json", "{}");
+      Function<List<Entry>, Summariser> summariser =
+          entries -> new Summariser(study, Map.of(), judged, List.of(), entries);
+      if (proved.containsKey(study.baseline())) {
+        listener.note(new BlockPlan(forkSeconds(study, proved)).expectation(study));
+        new BlockLoop(
+                study,
+                workers,
+                journal,
+                proved.keySet(),
+                new ForkRunner(study, workers, NO_PROMPTS, journal, proved),
+                entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
+                listener)
+            .run();
+      }
+      List<Entry> measured = journal.entries();
+      return StudyRun.Outcome.of(
+          directory, study, summariser.apply(measured), measured, differing, broken);
+    }
+  }
+
+  /**
+   * What a variant did before it is timed.
+   *
+   * @param differs the workload on which it gave something else than the baseline; empty where on
+   *     none
+   * @param operations options that say how many operations a call of each workload has
+   */
+  private record Proof(EngineParity parity, String differs, Map<String, String> operations) {}
+
+  private static Proof prove(Study plan, String label, Workers workers) throws WorkerException {
+    Study.Engine engine = plan.engines().get(label);
+    Map<String, String> operations = new LinkedHashMap<>();
+    Map<String, Long> estimates = new LinkedHashMap<>();
+    Map<String, List<Output>> outputs = new LinkedHashMap<>();
+    try (WorkerProcess worker = workers.start("proof-" + label, engine.name(), engine.options())) {
+      EngineInfo info = worker.info();
+      LoadReport loaded = workers.load(worker, engine.options());
+      long startNanos = System.nanoTime() - worker.startedNanos();
+      String differs = "";
+      for (Workload workload : plan.workloads()) {
+        KernelReport first = call(worker, workload, 1, true);
+        if (first.error() != 0 && differs.isEmpty()) {
+          differs = workload.title();
+        }
+        if (!differs.isEmpty()) {
+          continue; // nothing of it will be timed
+        }
+        String option = BenchmarkProtocol.operations(workload.title());
+        String known = engine.options().get(option);
+        long count = known == null ? enough(worker, workload) : Long.parseLong(known);
+        operations.put(option, Long.toString(count));
+        estimates.put(workload.name(), Math.max(CALL_NANOS, first.nanos()));
+        outputs.put(workload.name(), List.of(AGREES));
+      }
+      EngineParity parity =
+          new EngineParity(
+              label,
+              "",
+              info,
+              loaded.settings(),
+              List.of(),
+              "",
+              "",
+              null,
+              null,
+              new int[0],
+              outputs,
+              estimates,
+              startNanos);
+      return new Proof(parity, differs, operations);
+    }
+  }
+
+  /** As many operations as fill a call, by calls that grow until one is long enough. */
+  private static long enough(WorkerProcess worker, Workload workload) throws WorkerException {
+    long operations = 1;
+    long nanos = call(worker, workload, operations, false).nanos();
+    while (nanos < CALL_NANOS / 2) {
+      operations *= 2;
+      nanos = call(worker, workload, operations, false).nanos();
+    }
+    // What is compiled by now is faster than what was: once more, by the time it takes now.
+    nanos = Math.max(1, call(worker, workload, operations, false).nanos());
+    return Math.max(1, Math.round((double) operations * CALL_NANOS / nanos));
+  }
+
+  private static KernelReport call(
+      WorkerProcess worker, Workload workload, long operations, boolean proving)
+      throws WorkerException {
+    Map<String, Long> shape = new LinkedHashMap<>();
+    shape.put(BenchmarkProtocol.OPERATIONS, operations);
+    if (proving) {
+      shape.put(BenchmarkProtocol.PROVE, 1L);
+    }
+    return worker.kernel(new KernelRequest(workload.title(), shape, 0)).value();
+  }
+
+  private static Summary.Parity judged(Study plan, String label, String failure) {
+    boolean pass = failure.isEmpty();
+    String note = pass ? "" : "on %s it gives something else than the baseline".formatted(failure);
+    return new Summary.Parity(
+        label,
+        plan.model().name(),
+        "",
+        true,
+        null,
+        null,
+        null,
+        null,
+        Optional.empty(),
+        null,
+        pass,
+        note);
+  }
+
+  private static Study withOperations(Study plan, Map<String, Map<String, String>> operations) {
+    Map<String, Study.Engine> engines = new LinkedHashMap<>();
+    plan.engines()
+        .forEach(
+            (label, engine) -> {
+              Map<String, String> options = new LinkedHashMap<>(engine.options());
+              options.putAll(operations.getOrDefault(label, Map.of()));
+              engines.put(label, new Study.Engine(engine.spec(), engine.name(), options));
+            });
+    return new Study(
+        plan.command(),
+        plan.model(),
+        engines,
+        plan.baseline(),
+        plan.metrics(),
+        plan.shape(),
+        plan.settings(),
+        plan.design(),
+        plan.allowed());
+  }
+
+  private static double forkSeconds(Study study, Map<String, EngineParity> proved) {
+    double seconds = 0;
+    for (Cell cell : study.cells()) {
+      EngineParity parity = proved.get(cell.label());
+      if (parity != null) {
+        double calls = (double) study.design().warmUpCap() / 2 + study.design().trials();
+        seconds +=
+            (parity.startNanos() + calls * parity.estimates().get(cell.workload().name())) / 1e9;
+      }
+    }
+    return seconds;
+  }
+}
