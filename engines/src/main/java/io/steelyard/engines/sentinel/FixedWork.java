@@ -17,8 +17,8 @@ import java.util.concurrent.Future;
  * compared with the first one, so that a compiler can't leave the work out.
  */
 final class FixedWork implements AutoCloseable {
-  /** Dependent steps of four chains: about 40 ms on a processor of 3.7 GHz. */
-  private static final int STEPS = 36_000_000;
+  /** Dependent steps of four chains: about 13 ms on a processor of 3.7 GHz. */
+  private static final int STEPS = 12_000_000;
 
   /**
    * Longs read by all threads together: 128 MiB, several times the usual last-level cache's share.
@@ -26,7 +26,7 @@ final class FixedWork implements AutoCloseable {
   private static final int LONGS = 16 << 20;
 
   /** How often the buffer is read in one repetition. */
-  private static final int PASSES = 12;
+  private static final int PASSES = 4;
 
   /** Runs before the first time is taken: on-stack replacement first, then the whole method. */
   private static final int WARM_UP = 6;
