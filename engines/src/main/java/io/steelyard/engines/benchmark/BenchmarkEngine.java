@@ -5,20 +5,14 @@ import io.steelyard.lab.benchmark.Benchmark;
 import io.steelyard.lab.benchmark.BenchmarkClass;
 import io.steelyard.lab.benchmark.BenchmarkProtocol;
 import io.steelyard.lab.benchmark.Benchmarks;
-import io.steelyard.lab.worker.DecodeReport;
-import io.steelyard.lab.worker.DecodeRequest;
-import io.steelyard.lab.worker.Engine;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.EngineInfo;
+import io.steelyard.lab.worker.KernelEngine;
 import io.steelyard.lab.worker.KernelReport;
 import io.steelyard.lab.worker.KernelRequest;
 import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.LoadRequest;
-import io.steelyard.lab.worker.PrefillReport;
-import io.steelyard.lab.worker.PrefillRequest;
-import io.steelyard.lab.worker.RowSink;
-import io.steelyard.lab.worker.TokenListener;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.HashMap;
@@ -32,7 +26,7 @@ import java.util.function.Supplier;
  * baseline's where the shape holds {@code prove}, else against the process's own first one, so that
  * the baseline's code doesn't disturb what is timed.
  */
-final class BenchmarkEngine implements Engine {
+final class BenchmarkEngine extends KernelEngine {
   private static final VarHandle INPUT = handle("input");
   private static final VarHandle RESULT = handle("result");
 
@@ -171,31 +165,6 @@ final class BenchmarkEngine implements Engine {
           "%s threw %s%s".formatted(what, e, trace.length == 0 ? "" : " at " + trace[0]),
           e);
     }
-  }
-
-  @Override
-  public int[] tokenize(String text, boolean parseSpecial) throws EngineException {
-    throw EngineException.unsupported("tokenize");
-  }
-
-  @Override
-  public void logits(int[] ids, RowSink out) throws EngineException {
-    throw EngineException.unsupported("logits");
-  }
-
-  @Override
-  public PrefillReport prefill(PrefillRequest request) throws EngineException {
-    throw EngineException.unsupported("prefill");
-  }
-
-  @Override
-  public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
-    throw EngineException.unsupported("decode");
-  }
-
-  @Override
-  public void reset() {
-    // There is no cache.
   }
 
   @Override

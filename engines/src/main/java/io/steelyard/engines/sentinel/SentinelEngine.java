@@ -1,19 +1,11 @@
 package io.steelyard.engines.sentinel;
 
-import io.steelyard.lab.worker.DecodeReport;
-import io.steelyard.lab.worker.DecodeRequest;
-import io.steelyard.lab.worker.Engine;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.EngineInfo;
+import io.steelyard.lab.worker.KernelEngine;
 import io.steelyard.lab.worker.KernelReport;
 import io.steelyard.lab.worker.KernelRequest;
-import io.steelyard.lab.worker.LoadReport;
-import io.steelyard.lab.worker.LoadRequest;
-import io.steelyard.lab.worker.PrefillReport;
-import io.steelyard.lab.worker.PrefillRequest;
-import io.steelyard.lab.worker.RowSink;
-import io.steelyard.lab.worker.TokenListener;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -24,7 +16,7 @@ import java.util.Map;
  * threads} (default: as many as the worker may use) and {@code repetitions} (default {@value
  * #REPETITIONS}); the time is the fastest repetition's, since whatever disturbs only adds time.
  */
-final class SentinelEngine implements Engine {
+final class SentinelEngine extends KernelEngine {
   private static final int REPETITIONS = 9;
   private static final int MAX_THREADS = 1_024;
   private static final int MAX_REPETITIONS = 10_000;
@@ -82,36 +74,6 @@ final class SentinelEngine implements Engine {
           Kind.BAD_REQUEST, name + " is " + value + ", must be from 1 to " + most);
     }
     return (int) value;
-  }
-
-  @Override
-  public LoadReport load(LoadRequest request) throws EngineException {
-    throw EngineException.unsupported("load");
-  }
-
-  @Override
-  public int[] tokenize(String text, boolean parseSpecial) throws EngineException {
-    throw EngineException.unsupported("tokenize");
-  }
-
-  @Override
-  public void logits(int[] ids, RowSink out) throws EngineException {
-    throw EngineException.unsupported("logits");
-  }
-
-  @Override
-  public PrefillReport prefill(PrefillRequest request) throws EngineException {
-    throw EngineException.unsupported("prefill");
-  }
-
-  @Override
-  public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
-    throw EngineException.unsupported("decode");
-  }
-
-  @Override
-  public void reset() {
-    // There is no cache.
   }
 
   @Override

@@ -1,7 +1,5 @@
 package io.steelyard.lab.metric;
 
-import io.steelyard.lab.record.Entry.Call;
-import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.stats.Sample;
@@ -31,13 +29,6 @@ public record CommandTime(Workload workload) implements Metric {
 
   @Override
   public Sample sample(List<ForkRecord> forks) {
-    return Sample.of(
-        forks.stream()
-            .map(fork -> fork.calls(Role.TRIAL).stream().mapToDouble(CommandTime::millis).toArray())
-            .toArray(double[][]::new));
-  }
-
-  private static double millis(Call call) {
-    return call.nanos() / 1e6;
+    return Sample.of(Trials.of(forks, call -> call.nanos() / 1e6));
   }
 }

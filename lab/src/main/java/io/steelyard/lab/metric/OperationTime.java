@@ -1,7 +1,5 @@
 package io.steelyard.lab.metric;
 
-import io.steelyard.lab.record.Entry;
-import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.stats.Sample;
@@ -31,14 +29,6 @@ public record OperationTime(Workload workload) implements Metric {
 
   @Override
   public Sample sample(List<ForkRecord> forks) {
-    return Sample.of(
-        forks.stream()
-            .map(
-                fork -> fork.calls(Role.TRIAL).stream().mapToDouble(OperationTime::nanos).toArray())
-            .toArray(double[][]::new));
-  }
-
-  private static double nanos(Entry.Call call) {
-    return (double) call.nanos() / call.tokens();
+    return Sample.of(Trials.of(forks, call -> (double) call.nanos() / call.tokens()));
   }
 }
