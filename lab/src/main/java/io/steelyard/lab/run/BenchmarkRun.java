@@ -98,50 +98,74 @@ public final class BenchmarkRun {
       Study plan = directory.plan();
       Workers workers =
           new Workers(plan.model(), plan.settings(), registry, directory::stderr, scratch.path());
-      Map<String, EngineParity> proved = new LinkedHashMap<>();
-      List<Summary.Parity> judged = new ArrayList<>();
-      List<String> differing = new ArrayList<>();
-      List<String> broken = new ArrayList<>();
-      Map<String, Map<String, String>> operations = new LinkedHashMap<>();
-      int done = 0;
-      for (String label : plan.engines().keySet()) {
-        listener.progress("proving", (double) done++ / plan.engines().size(), label);
-        try {
-          Proof proof = prove(plan, label, workers);
-          operations.put(label, proof.operations);
-          judged.add(judged(plan, label, proof.differs));
-          if (proof.differs.isEmpty()) {
-            proved.put(label, proof.parity);
-          } else {
-            differing.add(label);
-          }
-        } catch (WorkerException e) {
-          broken.add(label + " could not be judged: " + e.getMessage());
-          judged.add(judged(plan, label, e.getMessage()));
-        }
-      }
-      Study study = withOperations(plan, operations);
+      Proofs proofs = proofs(plan, workers);
+      Study study = withOperations(plan, proofs.operations);
       directory.write("plan.json", Json.pretty(study));
-      directory.write("parity.json", Json.pretty(judged));
+      directory.write("parity.json", Json.pretty(proofs.judged));
       directory.write("engines.json", "{}");
       Function<List<Entry>, Summariser> summariser =
-          entries -> new Summariser(study, Map.of(), judged, List.of(), entries);
-      if (proved.containsKey(study.baseline())) {
-        listener.note(new BlockPlan(forkSeconds(study, proved)).expectation(study));
+          entries -> new Summariser(study, Map.of(), proofs.judged, List.of(), entries);
+      if (proofs.proved.containsKey(study.baseline())) {
+        listener.note(new BlockPlan(forkSeconds(study, proofs.proved)).expectation(study));
         new BlockLoop(
                 study,
                 workers,
                 journal,
-                proved.keySet(),
-                new ForkRunner(study, workers, NO_PROMPTS, journal, proved),
+                proofs.proved.keySet(),
+                new ForkRunner(study, workers, NO_PROMPTS, journal, proofs.proved),
                 entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
                 listener)
             .run();
       }
       List<Entry> measured = journal.entries();
       return StudyRun.Outcome.of(
-          directory, study, summariser.apply(measured), measured, differing, broken);
+          directory, study, summariser.apply(measured), measured, proofs.differing, proofs.broken);
     }
+  }
+
+  /**
+   * What all variants did before anything is timed.
+   *
+   * @param proved by label, those that gave what the baseline gives
+   * @param differing labels that didn't
+   * @param broken a sentence for each label that could not be judged
+   * @param operations by label, options that say how many operations a call of each workload has
+   */
+  private record Proofs(
+      Map<String, EngineParity> proved,
+      List<Summary.Parity> judged,
+      List<String> differing,
+      List<String> broken,
+      Map<String, Map<String, String>> operations) {}
+
+  private Proofs proofs(Study plan, Workers workers) {
+    Proofs proofs =
+        new Proofs(
+            new LinkedHashMap<>(),
+            new ArrayList<>(),
+            new ArrayList<>(),
+            new ArrayList<>(),
+            new LinkedHashMap<>());
+    int done = 0;
+    for (String label : plan.engines().keySet()) {
+      listener.progress("proving", (double) done++ / plan.engines().size(), label);
+      String failure = "";
+      try {
+        Proof proof = prove(plan, label, workers);
+        proofs.operations.put(label, proof.operations);
+        if (proof.differs.isEmpty()) {
+          proofs.proved.put(label, proof.parity);
+        } else {
+          failure = "on %s it gives something else than the baseline".formatted(proof.differs);
+          proofs.differing.add(label);
+        }
+      } catch (WorkerException e) {
+        failure = e.getMessage();
+        proofs.broken.add(label + " could not be judged: " + failure);
+      }
+      proofs.judged.add(judged(plan, label, failure));
+    }
+    return proofs;
   }
 
   /**
@@ -222,8 +246,6 @@ public final class BenchmarkRun {
   }
 
   private static Summary.Parity judged(Study plan, String label, String failure) {
-    boolean pass = failure.isEmpty();
-    String note = pass ? "" : "on %s it gives something else than the baseline".formatted(failure);
     return new Summary.Parity(
         label,
         plan.model().name(),
@@ -235,8 +257,8 @@ public final class BenchmarkRun {
         null,
         Optional.empty(),
         null,
-        pass,
-        note);
+        failure.isEmpty(),
+        failure);
   }
 
   private static Study withOperations(Study plan, Map<String, Map<String, String>> operations) {
