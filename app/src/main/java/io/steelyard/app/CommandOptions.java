@@ -108,6 +108,7 @@ final class CommandOptions {
 
   /** The study of the commands. */
   Study study(CommandSpec spec, StudyOptions options, String baseline, double margin) {
+    checkOptions(spec);
     Map<String, Study.Engine> engines = engines();
     if (engines.size() < 2) {
       throw new UsageException(
@@ -134,6 +135,7 @@ final class CommandOptions {
       Map<String, Path> folders,
       String baseline,
       double margin) {
+    checkOptions(spec);
     Map<String, Study.Engine> alone = engines();
     if (alone.size() > 1) {
       throw new UsageException("it takes one command: the commits are what is compared");
@@ -144,18 +146,21 @@ final class CommandOptions {
     return ofEngines(spec, options, engines, baseline, margin);
   }
 
-  private Study ofEngines(
-      CommandSpec spec,
-      StudyOptions options,
-      Map<String, Study.Engine> engines,
-      String baseline,
-      double margin) {
+  private static void checkOptions(CommandSpec spec) {
     for (OptionSpec given : spec.commandLine().getParseResult().matchedOptions()) {
       if (!SHARED.contains(given.longestName()) && !OWN.contains(given.longestName())) {
         throw new UsageException(
             given.longestName() + " is about engines: leave it out with --command");
       }
     }
+  }
+
+  private Study ofEngines(
+      CommandSpec spec,
+      StudyOptions options,
+      Map<String, Study.Engine> engines,
+      String baseline,
+      double margin) {
     StudyOptions.between("--warm-up", warmUp, 0, 1000);
     return new Study(
         CommandText.of(spec),

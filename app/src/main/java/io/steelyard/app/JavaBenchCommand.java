@@ -105,7 +105,7 @@ final class JavaBenchCommand implements Callable<Integer> {
     }
     Study.Settings settings =
         new Study.Settings(
-            Runtime.getRuntime().availableProcessors(), 0, "", false, Environment.affinity());
+            Runtime.getRuntime().availableProcessors(), 1, "f16", false, Environment.affinity());
     int worst = ExitCode.FINE;
     for (Benchmark<?, ?> benchmark : chosen(absolute(places), className)) {
       Study study =

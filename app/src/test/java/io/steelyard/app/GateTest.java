@@ -40,6 +40,7 @@ final class GateTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '"',
       textBlock =
           """
           metrics: {speed: {margin: 2%}}            | 'speed' is unknown in 'metrics'; there are prefill

@@ -22,7 +22,7 @@ final class RegressTest {
   @BeforeEach
   void commits() throws IOException, InterruptedException {
     git("init", "-q");
-    commit("long", "0.2");
+    commit("long", "0.5");
     commit("short", "0.1");
     commit("again", "0.1");
   }
@@ -59,7 +59,7 @@ final class RegressTest {
                 "--trials",
                 "1",
                 "--margin",
-                "30%",
+                "50%",
                 "--runs",
                 folder.resolve("runs").toString()));
     arguments.addAll(List.of(more));

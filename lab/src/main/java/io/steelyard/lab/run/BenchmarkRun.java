@@ -42,7 +42,8 @@ public final class BenchmarkRun {
   /** What agrees with the baseline. */
   private static final Output AGREES = new Output(new int[0], new float[0], 0);
 
-  private static final Prompts NO_PROMPTS = new Prompts(List.of(new int[0]));
+  /** A workload of a benchmark has an input of its own. */
+  private static final Prompts NO_PROMPTS = new Prompts(List.of(new int[1]));
 
   private final RunDirectory directory;
   private final EngineRegistry registry;

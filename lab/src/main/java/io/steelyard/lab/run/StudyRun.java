@@ -96,7 +96,10 @@ public final class StudyRun {
       List<String> broken = new ArrayList<>(unmeasured);
       for (Cell cell : study.cells()) {
         if (!blocks.failures(cell).isEmpty()) {
-          broken.add(cell.id() + " failed: " + String.join("; ", blocks.failures(cell)));
+          // A command has one workload, which says nothing.
+          boolean command = cell.workload().kind() == Workload.Kind.COMMAND;
+          String name = command ? cell.label() : cell.id();
+          broken.add(name + " failed: " + String.join("; ", blocks.failures(cell)));
         }
       }
       return new Outcome(summary, otherwise, blocks, differing, broken);

@@ -234,7 +234,11 @@ public final class Summariser {
     if (margin != study.design().margin()) {
       notes.add(
           "judged by a margin of %s %%"
-              .formatted(BigDecimal.valueOf(100 * margin).round(DIGITS).toPlainString()));
+              .formatted(
+                  BigDecimal.valueOf(100 * margin)
+                      .round(DIGITS)
+                      .stripTrailingZeros()
+                      .toPlainString()));
     }
     return new Draft(label, metric, margin, ratio, numbers.size(), obstacles, notes);
   }

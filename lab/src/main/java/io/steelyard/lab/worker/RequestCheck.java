@@ -11,8 +11,8 @@ final class RequestCheck {
     require(request.threads() >= 1, "threads is " + request.threads() + ", must be at least 1");
     require(request.context() >= 1, "context is " + request.context() + ", must be at least 1");
     require(
-        request.kv().equals("f16") || request.kv().equals("f32"),
-        "kv is '" + request.kv() + "', must be f16 or f32");
+        List.of("f16", "f32", "q8_0").contains(request.kv()),
+        "kv is '" + request.kv() + "', must be f16, f32 or q8_0");
   }
 
   static void prefill(PrefillRequest request, Settings settings) throws EngineException {

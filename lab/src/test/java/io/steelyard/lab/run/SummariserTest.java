@@ -145,7 +145,7 @@ class SummariserTest {
     study = TestData.with(study, study.design().margins(Map.of("prefill", 0.05)));
 
     assertThat(comparison().verdict()).isEqualTo("equivalent");
-    assertThat(comparison().note()).isEqualTo("judged by a margin of 5.00 %");
+    assertThat(comparison().note()).isEqualTo("judged by a margin of 5 %");
   }
 
   @Test
