@@ -40,6 +40,7 @@ final class GateTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
+      quoteCharacter = '"',
       textBlock =
           """
           metrics: {speed: {margin: 2%}}            | 'speed' is unknown in 'metrics'; there are prefill
@@ -60,6 +61,16 @@ final class GateTest {
         .isThrownBy(() -> read(text))
         .withMessageContaining("gate.yaml")
         .withMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"margin: -1, 'gate.yaml:4: '", "slack: 1, 'gate.yaml:4: '", "undecided: no, :4: "})
+  void theLineIsNamedThatIsWrong(String wrong, String where) {
+    String text = "metrics:\n  decode: {margin: 2%}\n  prefill:\n    " + wrong + "\n";
+
+    assertThatExceptionOfType(UsageException.class)
+        .isThrownBy(() -> read(text))
+        .withMessageContaining(where);
   }
 
   @Test
