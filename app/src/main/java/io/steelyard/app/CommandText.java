@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -8,11 +9,13 @@ final class CommandText {
   private CommandText() {}
 
   static String of(CommandSpec spec) {
-    CommandSpec root = spec.root();
-    return "./steelyard "
-        + root.commandLine().getParseResult().originalArgs().stream()
-            .map(CommandText::quote)
-            .collect(Collectors.joining(" "));
+    return of(spec.root().commandLine().getParseResult().originalArgs());
+  }
+
+  static String of(List<String> arguments) {
+    return arguments.stream()
+        .map(CommandText::quote)
+        .collect(Collectors.joining(" ", "./steelyard ", ""));
   }
 
   private static String quote(String argument) {

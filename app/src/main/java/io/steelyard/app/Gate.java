@@ -32,6 +32,8 @@ record Gate(Map<String, Double> margins, List<String> mayBeUndecided, Map<String
   private static final List<String> METRICS =
       Stream.concat(Study.METRICS.stream(), Stream.of("time")).toList();
 
+  private static final String METRICS_KEY = "metrics";
+  private static final String QUALITY_KEY = "quality";
   private static final String MARGIN = "margin";
   private static final String UNDECIDED = "undecided";
 
@@ -49,33 +51,40 @@ record Gate(Map<String, Double> margins, List<String> mayBeUndecided, Map<String
    */
   static Gate read(Path file, double margin) {
     ObjectNode fields =
-        YamlFile.read(file, List.of("metrics", "quality"), "metrics: {decode: {margin: 2%}}");
+        YamlFile.read(file, List.of(METRICS_KEY, QUALITY_KEY), "metrics: {decode: {margin: 2%}}");
     Map<String, Double> margins = new LinkedHashMap<>();
     List<String> mayBeUndecided = new ArrayList<>();
-    ObjectNode metrics = part(file, fields, "metrics", METRICS);
+    ObjectNode metrics = part(file, fields, METRICS_KEY, METRICS);
     for (String metric : metrics.propertyNames()) {
       JsonNode node = metrics.get(metric);
       if (!(node instanceof ObjectNode own)) {
         throw new UsageException(
-            "%s: '%s' needs a rule such as {margin: 2%%}".formatted(file, metric));
+            "%s: '%s' needs a rule such as {margin: 2%%}"
+                .formatted(YamlFile.at(file, METRICS_KEY, metric), metric));
       }
-      YamlFile.check(file, metric, own, List.of(MARGIN, UNDECIDED));
+      YamlFile.check(file, own, List.of(MARGIN, UNDECIDED), METRICS_KEY, metric);
       margins.put(metric, own.has(MARGIN) ? share(file, metric, own.get(MARGIN)) : margin);
       String undecided = own.path(UNDECIDED).asString("fail");
       if (!List.of("fail", "pass").contains(undecided)) {
         throw new UsageException(
             "%s: '%s' of '%s' is '%s': it takes pass or fail"
-                .formatted(file, UNDECIDED, metric, undecided));
+                .formatted(
+                    YamlFile.at(file, METRICS_KEY, metric, UNDECIDED),
+                    UNDECIDED,
+                    metric,
+                    undecided));
       }
       if (undecided.equals("pass")) {
         mayBeUndecided.add(metric);
       }
     }
     Map<String, Double> quality = new LinkedHashMap<>();
-    ObjectNode bounds = part(file, fields, "quality", QUALITY);
+    ObjectNode bounds = part(file, fields, QUALITY_KEY, QUALITY);
     for (String name : bounds.propertyNames()) {
       if (!bounds.get(name).isNumber() || !(bounds.get(name).asDouble() > 0)) {
-        throw new UsageException("%s: '%s' needs a number above 0".formatted(file, name));
+        throw new UsageException(
+            "%s: '%s' needs a number above 0"
+                .formatted(YamlFile.at(file, QUALITY_KEY, name), name));
       }
       quality.put(name, bounds.get(name).asDouble());
     }
@@ -91,9 +100,10 @@ record Gate(Map<String, Double> margins, List<String> mayBeUndecided, Map<String
     }
     if (!(fields.get(name) instanceof ObjectNode part)) {
       throw new UsageException(
-          "%s: '%s' needs keys: %s".formatted(file, name, String.join(", ", known)));
+          "%s: '%s' needs keys: %s"
+              .formatted(YamlFile.at(file, name), name, String.join(", ", known)));
     }
-    YamlFile.check(file, name, part, known);
+    YamlFile.check(file, part, known, name);
     return part;
   }
 
@@ -102,7 +112,9 @@ record Gate(Map<String, Double> margins, List<String> mayBeUndecided, Map<String
       return new Converters.Share().convert(node.asString());
     } catch (RuntimeException e) {
       throw new UsageException(
-          "%s: '%s' of '%s': %s".formatted(file, MARGIN, metric, e.getMessage()));
+          "%s: '%s' of '%s': %s"
+              .formatted(
+                  YamlFile.at(file, METRICS_KEY, metric, MARGIN), MARGIN, metric, e.getMessage()));
     }
   }
 

@@ -46,6 +46,7 @@ import picocli.CommandLine.ScopeType;
       CompareCommand.class,
       BenchCommand.class,
       SweepCommand.class,
+      SuiteCommand.class,
       RegressCommand.class,
       HistoryCommand.class,
       ParityCommand.class,

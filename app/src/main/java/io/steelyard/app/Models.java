@@ -49,14 +49,19 @@ final class Models {
 
   /** Refuses a context that the model was not made for. */
   static void checkContext(ResolvedModel model, int tokens) {
+    long trained = trainedContext(model);
+    if (tokens > trained) {
+      throw new UsageException(
+          "%d tokens are more than the context of %d that %s was trained for: shorten the prompt, the generation or the depth"
+              .formatted(tokens, trained, model.name()));
+    }
+  }
+
+  /** Tokens of the context that a model was made for; a very large number where it doesn't say. */
+  static long trainedContext(ResolvedModel model) {
     try (GgufFile file = GgufFile.open(model.file())) {
       String architecture = file.metadata().string("general.architecture");
-      long trained = file.metadata().integer(architecture + ".context_length", Integer.MAX_VALUE);
-      if (tokens > trained) {
-        throw new UsageException(
-            "%d tokens are more than the context of %d that %s was trained for: shorten the prompt, the generation or the depth"
-                .formatted(tokens, trained, model.name()));
-      }
+      return file.metadata().integer(architecture + ".context_length", Integer.MAX_VALUE);
     }
   }
 

@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.record.Json;
-import io.steelyard.lab.record.Summary;
 import io.steelyard.reports.SweepTable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -32,6 +30,9 @@ import picocli.CommandLine.Parameters;
     },
     footer = {"", "Example:", "  ./steelyard sweep docs/examples/sweep.yaml"})
 final class SweepCommand implements Callable<Integer> {
+  /** The table of all studies, beside them. */
+  static final String TABLE = "sweep.md";
+
   private static final String PLAN = "sweep.yaml";
 
   @Parameters(paramLabel = "FILE", description = "the matrix")
@@ -54,31 +55,25 @@ final class SweepCommand implements Callable<Integer> {
     keep(folder);
     Console console = new Console();
     int code = ExitCode.FINE;
+    TitledRuns runs = new TitledRuns(folder);
     List<SweepTable.Study> studies = new ArrayList<>();
     for (int i = 0; i < points.size(); i++) {
       SweepPlan.Point point = points.get(i);
       console.note("study %d of %d: %s".formatted(i + 1, points.size(), point.key()));
-      Optional<Path> run = run(folder, point);
-      if (run.filter(SweepCommand::finished).isEmpty()) {
-        int ended = study(plan, point, folder, run);
+      if (runs.finished(point.key()).isEmpty()) {
+        int ended = study(plan, point, folder, runs.begun(point.key()));
         code = code == ExitCode.FINE ? ended : code;
-        run = run(folder, point);
       }
-      Optional<Path> done = run.filter(SweepCommand::finished);
-      if (done.isPresent()) {
-        studies.add(
-            new SweepTable.Study(
-                point.model(), point.values(), Json.read(read(done.get()), Summary.class)));
-      }
+      point.study(folder).ifPresent(studies::add);
     }
-    Files.writeString(folder.resolve("sweep.md"), SweepTable.markdown(studies));
+    Files.writeString(folder.resolve(TABLE), SweepTable.markdown(studies));
     console.blank();
     if (json) {
       console.result(Json.pretty(studies));
     } else {
       console.table(SweepTable.render(studies, console.style()));
     }
-    console.note("Table: " + folder.resolve("sweep.md"));
+    console.note("Table: " + folder.resolve(TABLE));
     return code;
   }
 
@@ -97,28 +92,6 @@ final class SweepCommand implements Callable<Integer> {
       throw new RunException(
           "%s holds a sweep by another plan (see its %s): name another folder with --into, or delete it"
               .formatted(folder, PLAN));
-    }
-  }
-
-  /** The run of a point, if one was begun. */
-  private static Optional<Path> run(Path folder, SweepPlan.Point point) throws IOException {
-    String ending = "-" + point.key();
-    try (Stream<Path> runs = Files.list(folder)) {
-      return runs.filter(run -> run.getFileName().toString().endsWith(ending))
-          .filter(run -> Files.exists(run.resolve("plan.json")))
-          .max(Path::compareTo);
-    }
-  }
-
-  private static boolean finished(Path run) {
-    return Files.exists(run.resolve("summary.json"));
-  }
-
-  private static String read(Path run) {
-    try {
-      return Files.readString(run.resolve("summary.json"));
-    } catch (IOException e) {
-      throw new RunException("can't read %s: %s".formatted(run, RunException.reason(e)), e);
     }
   }
 

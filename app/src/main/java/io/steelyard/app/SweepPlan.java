@@ -1,6 +1,8 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.study.Study;
+import io.steelyard.reports.SweepTable;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -43,6 +45,13 @@ record SweepPlan(
       StringBuilder key = new StringBuilder(model);
       values.forEach((name, value) -> key.append('-').append(name).append(value));
       return key.toString().replaceAll("[^A-Za-z0-9._-]+", "-");
+    }
+
+    /** What its run in the sweep's folder found, once it is finished. */
+    Optional<SweepTable.Study> study(Path folder) throws IOException {
+      return new TitledRuns(folder)
+          .finished(key())
+          .map(run -> new SweepTable.Study(model, values, TitledRuns.summary(run)));
     }
   }
 
@@ -89,14 +98,16 @@ record SweepPlan(
       texts.add(text(file, name, node));
     }
     if (texts.isEmpty() || new LinkedHashSet<>(texts).size() < texts.size()) {
-      throw new UsageException("%s: '%s' is empty or names something twice".formatted(file, name));
+      throw new UsageException(
+          "%s: '%s' is empty or names something twice".formatted(YamlFile.at(file, name), name));
     }
     return texts;
   }
 
   private static String text(Path file, String name, JsonNode node) {
     if (!node.isValueNode() || node.isNull() || node.asString().isBlank()) {
-      throw new UsageException("%s: '%s' needs a value or a list of values".formatted(file, name));
+      throw new UsageException(
+          "%s: '%s' needs a value or a list of values".formatted(YamlFile.at(file, name), name));
     }
     return node.asString();
   }

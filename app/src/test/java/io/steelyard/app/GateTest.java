@@ -63,6 +63,16 @@ final class GateTest {
         .withMessageContaining(message);
   }
 
+  @ParameterizedTest
+  @CsvSource({"margin: -1, 'gate.yaml:4: '", "slack: 1, 'gate.yaml:4: '", "undecided: no, :4: "})
+  void theLineIsNamedThatIsWrong(String wrong, String where) {
+    String text = "metrics:\n  decode: {margin: 2%}\n  prefill:\n    " + wrong + "\n";
+
+    assertThatExceptionOfType(UsageException.class)
+        .isThrownBy(() -> read(text))
+        .withMessageContaining(where);
+  }
+
   @Test
   void aMetricThatIsNotMeasuredCannotBeHeld() throws IOException {
     Gate gate = read("metrics: {decode: {margin: 5%}}");

@@ -2,13 +2,19 @@ package io.steelyard.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.history.HistoryStore;
+import io.steelyard.history.MeasuredCell;
+import io.steelyard.history.RunRecord;
+import io.steelyard.lab.record.Summary;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -96,6 +102,58 @@ final class RegressTest {
 
     assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
     assertThat(outcome.err()).contains("there is nothing to hold this against: no run in ");
+    assertThat(folder.resolve("runs")).doesNotExist();
+  }
+
+  @Test
+  void runsOfOtherHardwareAreNoneToHoldItAgainst() throws IOException {
+    String name = model().toString();
+    Summary.Cell cell =
+        new Summary.Cell(
+            "steelyard",
+            "steelyard",
+            name,
+            "F32",
+            "pp64",
+            "tok/s",
+            "higher",
+            100.0,
+            100.0,
+            null,
+            100.0,
+            100.0,
+            null,
+            null,
+            3,
+            3,
+            "steady",
+            0,
+            null);
+    try (HistoryStore history = HistoryStore.open(folder.resolve("history").toString())) {
+      history.add(
+          new RunRecord(
+              "elsewhere",
+              RunRecord.STEELYARD,
+              Instant.parse("2026-03-01T12:00:00Z"),
+              "",
+              new RunRecord.Model(name, "", "random"),
+              "",
+              RunRecord.Commit.UNKNOWN,
+              Map.of("hardware", Map.of("processor", "Another CPU")),
+              "elsewhere",
+              "elsewhere",
+              0,
+              List.of(new MeasuredCell(cell, List.of())),
+              List.of()));
+    }
+
+    CommandLineTest.Outcome outcome = stored();
+
+    assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(outcome.err())
+        .contains("there is nothing to hold this against: ")
+        .contains("has 1 values of 'pp64', but none is known to be made on hardware ")
+        .contains("only equal hardware is compared");
     assertThat(folder.resolve("runs")).doesNotExist();
   }
 

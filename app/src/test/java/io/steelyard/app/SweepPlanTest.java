@@ -6,12 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
 
 final class SweepPlanTest {
   @TempDir private Path folder;
@@ -39,10 +38,10 @@ final class SweepPlanTest {
     SweepPlan plan = plan("prompt: [64]\nquick: true\nbaseline: llamacpp\nmargin: 3%\n");
 
     for (SweepPlan.Point point : plan.points()) {
-      List<String> arguments = new ArrayList<>(List.of("compare"));
-      arguments.addAll(plan.arguments(point, Path.of("runs")));
-      String[] line = arguments.toArray(String[]::new);
-      assertThat(Main.commandLine().parseArgs(line).unmatched()).isEmpty();
+      String[] arguments = plan.arguments(point, Path.of("runs")).toArray(String[]::new);
+      CommandLine compare =
+          new CommandLine(new CompareCommand()).setCaseInsensitiveEnumValuesAllowed(true);
+      assertThat(compare.parseArgs(arguments).unmatched()).isEmpty();
     }
   }
 

@@ -28,6 +28,10 @@ public final class SweepTable {
   private static final List<String> FOUND =
       List.of("metric", "engine", "value", "ratio", "verdict");
 
+  /** What the figures are. */
+  static final String LEGEND =
+      "95 % intervals over forks. A ratio above 1× is better than the baseline, whatever the unit.";
+
   private SweepTable() {}
 
   /** As text, no line wider than the style. */
@@ -45,18 +49,24 @@ public final class SweepTable {
 
   /** As Markdown. */
   public static String markdown(List<Study> studies) {
+    return "# Sweep\n\n" + markdownTable(studies);
+  }
+
+  /** The table and what it means. */
+  static String markdownTable(List<Study> studies) {
     List<String> headers = headers(studies);
     List<Boolean> right = headers.stream().map(SweepTable::isFigure).toList();
-    return "# Sweep\n\n"
-        + Markdown.table(
+    return Markdown.table(
             headers,
             right,
             rows(studies).stream().map(row -> row.stream().map(Markdown::text).toList()).toList())
-        + "\n95 % intervals over forks. A ratio above 1× is better than the baseline, whatever the"
-        + " unit.\n";
+        + "\n"
+        + LEGEND
+        + "\n";
   }
 
-  private static boolean isFigure(String header) {
+  /** Whether the cells of a column are numbers, aligned at the right. */
+  static boolean isFigure(String header) {
     return header.equals("value") || header.equals("ratio");
   }
 
@@ -66,14 +76,16 @@ public final class SweepTable {
     return options;
   }
 
-  private static List<String> headers(List<Study> studies) {
+  /** The names of the columns. */
+  static List<String> headers(List<Study> studies) {
     List<String> headers = new ArrayList<>(List.of("model"));
     headers.addAll(options(studies));
     headers.addAll(FOUND);
     return headers;
   }
 
-  private static List<List<String>> rows(List<Study> studies) {
+  /** A list of texts a row, one a column. */
+  static List<List<String>> rows(List<Study> studies) {
     List<List<String>> rows = new ArrayList<>();
     for (Study study : studies) {
       for (Cell cell : study.summary().cells()) {

@@ -29,7 +29,13 @@ public final class EngineRegistry {
    * @param command how to start it
    */
   public record Entry(
-      String name, String description, List<String> options, String origin, Command command) {}
+      String name, String description, List<String> options, String origin, Command command) {
+
+    /** Whether it came with Steelyard, rather than from a file of the user's. */
+    public boolean isBuiltIn() {
+      return origin.equals(BUILT_IN);
+    }
+  }
 
   /** How an engine is started, given its options. */
   @FunctionalInterface
@@ -131,7 +137,7 @@ public final class EngineRegistry {
    */
   public List<Path> programFiles(EngineSpec spec) throws EngineException {
     WorkerCommand command = command(spec);
-    if (!spec.isPath() && entries.get(spec.name()).origin().equals(BUILT_IN)) {
+    if (!spec.isPath() && entries.get(spec.name()).isBuiltIn()) {
       return List.of();
     }
     return command.command().stream().map(Path::of).filter(Files::isRegularFile).toList();

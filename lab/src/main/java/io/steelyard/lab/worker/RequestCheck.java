@@ -2,6 +2,7 @@ package io.steelyard.lab.worker;
 
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.LoadReport.Settings;
+import java.util.List;
 
 /** What every engine would have to check of a request before it trusts it. */
 final class RequestCheck {
