@@ -5,14 +5,20 @@ import io.steelyard.history.RunContents;
 import io.steelyard.history.RunRecord;
 import io.steelyard.history.StoredRun;
 import io.steelyard.history.Trend;
+import io.steelyard.history.TrendChanges;
 import io.steelyard.lab.record.Summary;
+import io.steelyard.reports.TrendChart;
+import io.steelyard.reports.TrendText;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.Style;
 import io.steelyard.reports.terminal.Table;
+import io.steelyard.stats.SeriesChanges.Kind;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** What the commands of {@code history} print for people. */
 final class HistoryTables {
@@ -77,7 +83,76 @@ final class HistoryTables {
     return table.render();
   }
 
-  static String points(Trend trend, Style style) {
+  /** Between which runs the changes lie, and what they come to. */
+  static String changes(Trend trend, TrendChanges changes, double margin, Style style) {
+    Table table =
+        new Table(style)
+            .column("", Table.Align.LEFT)
+            .column("between", Table.Align.LEFT)
+            .column("from", Table.Align.RIGHT)
+            .column("to", Table.Align.RIGHT)
+            .column("ratio", Table.Align.RIGHT)
+            .column("95 % interval", Table.Align.LEFT)
+            .column("verdict", Table.Align.LEFT);
+    int number = 0;
+    for (TrendChanges.Change change : changes.changes()) {
+      number++;
+      TrendChart.Effect effect = TrendView.effect(change);
+      table.row(
+          new Table.Cell(TrendText.mark(number, effect), TrendText.tone(effect)),
+          Table.Cell.of(
+              run(trend.points().get(change.before()))
+                  + "\n"
+                  + run(trend.points().get(change.after()))),
+          Table.Cell.of(figure(change.from())),
+          Table.Cell.of(figure(change.to())),
+          Table.Cell.of(figure(change.ratio().estimate())),
+          Table.Cell.of(interval(change.ratio().low(), change.ratio().high())),
+          new Table.Cell(verdict(change, margin), TrendText.tone(effect)));
+    }
+    return table.render();
+  }
+
+  /** A run by number, date and commit. */
+  private static String run(Trend.Point point) {
+    String commit = commit(point.commit());
+    return unbroken(
+        "no. %d, %s%s"
+            .formatted(point.run(), time(point.started()), commit.isEmpty() ? "" : ", " + commit));
+  }
+
+  /** {@code better}, {@code worse, a drift}, {@code better, within 2 %}. */
+  static String verdict(TrendChanges.Change change, double margin) {
+    List<String> said = new ArrayList<>();
+    said.add(
+        change
+            .direction()
+            .map(direction -> direction.name().toLowerCase(Locale.ROOT))
+            .orElse(change.to() > change.from() ? "more" : "less"));
+    if (change.kind() == Kind.DRIFT) {
+      said.add("a drift");
+    }
+    if (!change.exceeds(margin)) {
+      said.add("within " + Format.compact(100 * margin) + " %");
+    }
+    return String.join(", ", said);
+  }
+
+  /** Which way is better, as a sentence. */
+  static String better(Trend.Series series) {
+    return switch (series.better()) {
+      case "higher" -> "More is better.";
+      case "lower" -> "Less is better.";
+      default -> "It isn't known whether more or less is better.";
+    };
+  }
+
+  /**
+   * The newest of a trend's runs.
+   *
+   * @param most how many
+   */
+  static String points(Trend trend, int most, Style style) {
     Table table =
         new Table(style)
             .column("no.", Table.Align.RIGHT)
@@ -87,8 +162,10 @@ final class HistoryTables {
             .column("95 % interval", Table.Align.LEFT)
             .column("against the one before", Table.Align.RIGHT)
             .column("state", Table.Align.LEFT);
-    double before = Double.NaN;
-    for (Trend.Point point : trend.points()) {
+    List<Trend.Point> points = trend.points();
+    int first = Math.max(0, points.size() - most);
+    double before = first == 0 ? Double.NaN : points.get(first - 1).mean();
+    for (Trend.Point point : points.subList(first, points.size())) {
       double change = point.mean() / before - 1;
       table.row(
           Long.toString(point.run()),

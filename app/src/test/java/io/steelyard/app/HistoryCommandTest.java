@@ -1,6 +1,7 @@
 package io.steelyard.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -117,6 +118,39 @@ final class HistoryCommandTest {
     JsonNode trend = JSON.readTree(run("trend", "time", "--json").out());
     assertThat(trend.get("points")).hasSize(2);
     assertThat(trend.get("series").get("unit").asString()).isEqualTo("s");
+    assertThat(trend.get("changes")).isEmpty();
+    assertThat(trend.get("no_changes_because").asString()).contains("no fewer than");
+    assertThat(outcome.out()).contains("No changes are looked for", "there are 2");
+  }
+
+  @Test
+  void aTrendSaysBetweenWhichRunsItChanged() throws IOException {
+    List<String> files = new ArrayList<>();
+    for (int i = 0; i < 24; i++) {
+      files.add(times("run" + i, (i < 14 ? 1.0 : 1.2) + 0.002 * (i % 3)).toString());
+    }
+    imported(files.toArray(String[]::new));
+
+    Outcome outcome = run("trend", "time", "--plot", folder.resolve("plot").toString());
+
+    assertThat(outcome.out()).contains("no. 14, ", "no. 15, ", "1!", "worse", "•", "0.83");
+    assertThat(outcome.err()).contains("the newest 20 of 24 runs");
+    // Without fonts there is no plot, and the code and a sentence say so.
+    boolean drawn = !outcome.err().contains("No trend plot");
+    assertThat(outcome.code()).isEqualTo(drawn ? ExitCode.FINE : ExitCode.FAILED);
+    assertThat(Files.exists(folder.resolve("plot").resolve("trend.svg"))).isEqualTo(drawn);
+    assertThat(Files.exists(folder.resolve("plot").resolve("trend.png"))).isEqualTo(drawn);
+    JsonNode changes = JSON.readTree(run("trend", "time", "--json").out()).get("changes");
+    assertThat(changes).hasSize(1);
+    JsonNode change = changes.get(0);
+    assertThat(change.get("kind").asString()).isEqualTo("step");
+    assertThat(change.get("before").get("name").asString()).isEqualTo("run13");
+    assertThat(change.get("after").get("name").asString()).isEqualTo("run14");
+    assertThat(change.get("direction").asString()).isEqualTo("worse");
+    assertThat(change.get("ratio").asDouble()).isLessThan(1);
+    assertThat(change.get("exceeds_margin").asBoolean()).isTrue();
+    assertThat(run("trend", "time", "--margin", "30%").out()).contains("worse, within 30 %");
+    assertThat(run("trend", "time", "--limit", "0").code()).isEqualTo(ExitCode.USAGE);
   }
 
   @Test
@@ -164,6 +198,47 @@ final class HistoryCommandTest {
     assertThat(run("export", "--format", "calls").out().lines()).hasSize(7);
     assertThat(run("export", "--format", "json", "--out", file.toString()).code()).isZero();
     assertThat(JSON.readTree(Files.readString(file)).get("runs")).hasSize(2);
+  }
+
+  @Test
+  void anExportThatFailsLeavesWhatWasThere() throws IOException {
+    imported(times("first", 1).toString());
+    Path file = Files.writeString(folder.resolve("out.csv"), "kept");
+
+    Outcome unknown = run("export", "second", "--out", file.toString());
+    Outcome nowhere = run("export", "--out", folder.resolve("none/out.csv").toString());
+
+    assertThat(unknown.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(file).hasContent("kept");
+    assertThat(nowhere.code()).isEqualTo(ExitCode.FAILED);
+    assertThat(nowhere.err()).contains("can't write", "none/out.csv");
+    assertThat(run("export", "--out", file.toString()).code()).isZero();
+    assertThat(Files.readString(file)).startsWith("run,name,");
+    assertThat(folder.resolve("out.csv.part")).doesNotExist();
+  }
+
+  @Test
+  void aFullDiskIsSaidWhateverTheFormat() throws IOException {
+    assumeTrue(Files.exists(Path.of("/dev/full")), "not applicable here: there is no /dev/full");
+    imported(times("first", 1).toString());
+
+    for (String format : List.of("csv", "calls", "json")) {
+      Outcome outcome = run("export", "--format", format, "--out", "/dev/full");
+      assertThat(outcome.code()).as(format).isEqualTo(ExitCode.FAILED);
+      assertThat(outcome.err()).as(format).contains("can't write /dev/full", "make room");
+    }
+    assertThat(Files.exists(Path.of("/dev/full"))).isTrue();
+  }
+
+  @Test
+  void aFormatThatIsNotWrittenSaysWhatToDo() {
+    Outcome parquet = run("export", "--format", "parquet");
+
+    assertThat(parquet.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(parquet.err()).contains("Parquet isn't written", "csv", "COPY");
+    Outcome xml = run("export", "--format", "xml");
+    assertThat(xml.code()).isEqualTo(ExitCode.USAGE);
+    assertThat(xml.err()).contains("'xml' is none of csv, calls and json");
   }
 
   @Test

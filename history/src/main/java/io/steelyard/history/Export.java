@@ -11,6 +11,7 @@ import org.apache.commons.csv.CSVFormat;
 import org.apache.commons.csv.CSVPrinter;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -32,27 +33,7 @@ public final class Export {
           "commit",
           "dirty",
           "hardware");
-  private static final List<String> OF_CELL =
-      List.of(
-          "label",
-          "engine",
-          "model",
-          "precision",
-          "metric",
-          "unit",
-          "better",
-          "mean",
-          "median",
-          "sd",
-          "min",
-          "max",
-          "low",
-          "high",
-          "forks",
-          "trials",
-          "state",
-          "disturbed",
-          "roofline");
+  private static final List<String> OF_CELL = CellColumns.fields();
   private static final List<String> OF_VALUE =
       List.of(
           "run",
@@ -90,7 +71,7 @@ public final class Export {
     for (StoredRun run : runs) {
       for (RunContents.Cell cell : store.show(run).cells()) {
         List<Object> row = new ArrayList<>(fields(run));
-        row.addAll(fields(cell.figures()));
+        row.addAll(CellColumns.values(cell.figures()));
         printer.printRecord(row);
       }
     }
@@ -150,30 +131,6 @@ public final class Export {
     return fields;
   }
 
-  private static List<Object> fields(Summary.Cell f) {
-    List<Object> fields = new ArrayList<>();
-    fields.add(f.label());
-    fields.add(f.engine());
-    fields.add(f.model());
-    fields.add(f.precision());
-    fields.add(f.metric());
-    fields.add(f.unit());
-    fields.add(f.better());
-    fields.add(f.mean());
-    fields.add(f.median());
-    fields.add(f.sd());
-    fields.add(f.min());
-    fields.add(f.max());
-    fields.add(f.low());
-    fields.add(f.high());
-    fields.add(f.forks());
-    fields.add(f.trials());
-    fields.add(f.state());
-    fields.add(f.disturbed());
-    fields.add(f.roofline());
-    return fields;
-  }
-
   private static String role(TimedValue value) {
     return value.role().name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
@@ -193,6 +150,8 @@ public final class Export {
       }
       json.writeEndArray();
       json.writeEndObject();
+    } catch (JacksonIOException e) {
+      throw new IOException(e.getOriginalMessage(), e);
     }
     out.write('\n');
     out.flush();
@@ -209,7 +168,7 @@ public final class Export {
     json.writeArrayPropertyStart("cells");
     for (RunContents.Cell cell : contents.cells()) {
       json.writeStartObject();
-      List<Object> fields = fields(cell.figures());
+      List<Object> fields = CellColumns.values(cell.figures());
       for (int i = 0; i < OF_CELL.size(); i++) {
         json.writePOJOProperty(OF_CELL.get(i), fields.get(i));
       }

@@ -87,11 +87,7 @@ final class Queries {
 
   List<RunContents.Cell> cells(StoredRun run) {
     return database.query(
-        """
-        SELECT id, label, engine, model, precision, metric, unit, better, mean, median, sd,
-               smallest, largest, low, high, forks, trials, state, disturbed, roofline
-        FROM cells WHERE run = ? ORDER BY place
-        """,
+        "SELECT id, " + CellColumns.NAMES + " FROM cells WHERE run = ? ORDER BY place",
         row ->
             new RunContents.Cell(
                 row.getLong(1),

@@ -22,8 +22,10 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.Set;
 import tools.jackson.core.JacksonException;
@@ -70,9 +72,6 @@ public final class RunReader {
           SUMMARY,
           "its schema is %s, this version reads %s".formatted(summary.schema(), Summary.SCHEMA));
     }
-    if (summary.cells() == null || summary.comparisons() == null) {
-      throw damaged(SUMMARY, "it has no cells or no comparisons");
-    }
     String environmentText =
         Files.exists(directory.resolve(RunDirectory.ENVIRONMENT))
             ? text(RunDirectory.ENVIRONMENT)
@@ -108,6 +107,14 @@ public final class RunReader {
     } catch (IllegalArgumentException e) {
       throw damaged(PLAN, e.getMessage(), e);
     }
+    try {
+      return cells(metrics, summary, entries);
+    } catch (IllegalArgumentException | NoSuchElementException e) {
+      throw damaged(JOURNAL, "a figure can't be computed from it: " + e.getMessage(), e);
+    }
+  }
+
+  private List<MeasuredCell> cells(List<Metric> metrics, Summary summary, List<Entry> entries) {
     Blocks blocks = Blocks.of(entries);
     List<MeasuredCell> cells = new ArrayList<>();
     for (Summary.Cell figures : summary.cells()) {
@@ -123,10 +130,12 @@ public final class RunReader {
   }
 
   /** One value a timed call, or one a process where the process is the trial. */
-  private static List<TimedValue> values(
-      String label, Metric metric, Blocks blocks, List<Entry> entries) {
+  private List<TimedValue> values(String label, Metric metric, Blocks blocks, List<Entry> entries) {
     Cell cell = new Cell(label, metric.workload());
     List<ForkRecord> sound = List.copyOf(blocks.sound(cell).values());
+    if (sound.stream().anyMatch(fork -> fork.start() == null)) {
+      throw damaged(JOURNAL, "a process of " + cell.id() + " ends that never started");
+    }
     return metric.workload().kind() == Workload.Kind.START
         ? sound.stream().map(fork -> ofFork(fork, metric)).toList()
         : ofCalls(metric, cell.id(), sound, entries);
@@ -215,11 +224,22 @@ public final class RunReader {
   }
 
   private <T> T parse(String file, String text, Class<T> type) {
+    T value;
     try {
-      return Json.read(text, type);
+      value = Json.read(text, type);
     } catch (JacksonException e) {
       throw damaged(file, e.getOriginalMessage(), e);
     }
+    requireWhole(file, "", value);
+    return value;
+  }
+
+  private void requireWhole(String file, String place, Object value) {
+    Missing.in(value)
+        .ifPresent(
+            name -> {
+              throw damaged(file, "'%s'%s is null".formatted(name, place));
+            });
   }
 
   private List<Entry> entries(Path journal) {
@@ -227,11 +247,27 @@ public final class RunReader {
       return List.of();
     }
     requireSize(journal, LARGEST_JOURNAL);
+    List<Entry> entries;
     try {
-      return Journal.read(journal);
+      entries = Journal.read(journal);
     } catch (RunException e) {
       throw new HistoryException(e.getMessage(), e);
     }
+    for (int line = 1; line <= entries.size(); line++) {
+      requireWhole(JOURNAL, " of line " + line, own(entries.get(line - 1)));
+    }
+    return entries;
+  }
+
+  /** An entry without what an engine says of itself, which may lack anything. */
+  private static Object own(Entry entry) {
+    if (!(entry instanceof Entry.ForkStart start)) {
+      return entry;
+    }
+    Map<String, Object> own = new LinkedHashMap<>();
+    own.put("cell", start.cell());
+    own.put("phases", start.phases());
+    return own;
   }
 
   private static String firstLine(Path journal) {

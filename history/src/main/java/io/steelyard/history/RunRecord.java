@@ -13,6 +13,7 @@ import java.util.Optional;
  *
  * @param name the run directory's or the file's
  * @param source who measured it: {@code steelyard}, {@code llama-bench}, …
+ * @param started by the clock of the machine that measured, from 1970 to before 9999
  * @param command the command line that reproduces it; empty where not known
  * @param settings what every engine was told; empty where the labels say it all
  * @param commit what was measured
@@ -42,6 +43,9 @@ public record RunRecord(
   /** The source of what Steelyard's own lab measured. */
   public static final String STEELYARD = "steelyard";
 
+  private static final Instant EARLIEST = Instant.EPOCH;
+  private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
+
   /**
    * The model.
    *
@@ -63,6 +67,11 @@ public record RunRecord(
   public RunRecord {
     if (name.isBlank()) {
       throw new HistoryException("a run without a name can't be added");
+    }
+    if (started.isBefore(EARLIEST) || !started.isBefore(LATEST)) {
+      throw new HistoryException(
+          "the run %s can't have started %s: that is before %s or after %s"
+              .formatted(name, started, EARLIEST, LATEST));
     }
     environment = Collections.unmodifiableMap(new LinkedHashMap<>(environment));
     cells = List.copyOf(cells);

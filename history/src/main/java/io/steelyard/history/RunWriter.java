@@ -4,6 +4,8 @@ import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.Summary;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -84,10 +86,9 @@ final class RunWriter {
   }
 
   private long reinsert(long id, String columns, Object[] values) throws SQLException {
-    Object[] all = new Object[values.length + 1];
-    all[0] = id;
-    System.arraycopy(values, 0, all, 1, values.length);
-    return insert("runs", "id, " + columns, all);
+    List<Object> all = new ArrayList<>(Arrays.asList(values));
+    all.addFirst(id);
+    return insert("runs", "id, " + columns, all.toArray());
   }
 
   private long idOf(Hardware hardware) throws SQLException {
@@ -106,33 +107,9 @@ final class RunWriter {
   }
 
   private void insert(long run, int place, MeasuredCell cell) throws SQLException {
-    Summary.Cell f = cell.figures();
-    long id =
-        insert(
-            "cells",
-            "run, place, label, engine, model, precision, metric, unit, better, mean, median, sd,"
-                + " smallest, largest, low, high, forks, trials, state, disturbed, roofline",
-            run,
-            place,
-            f.label(),
-            f.engine(),
-            f.model(),
-            f.precision(),
-            f.metric(),
-            f.unit(),
-            f.better(),
-            f.mean(),
-            f.median(),
-            f.sd(),
-            f.min(),
-            f.max(),
-            f.low(),
-            f.high(),
-            f.forks(),
-            f.trials(),
-            f.state(),
-            f.disturbed(),
-            f.roofline());
+    List<Object> values = new ArrayList<>(List.of(run, place));
+    values.addAll(CellColumns.values(cell.figures()));
+    long id = insert("cells", "run, place, " + CellColumns.NAMES, values.toArray());
     insert(id, cell.values());
   }
 

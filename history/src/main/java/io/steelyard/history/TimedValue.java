@@ -18,7 +18,7 @@ public record TimedValue(
     int block, int attempt, int fork, Role role, int number, boolean counts, double value) {
   public TimedValue {
     if (!Double.isFinite(value)) {
-      throw new IllegalArgumentException("a timed call's value is " + value);
+      throw new HistoryException("a timed call's value is " + value);
     }
   }
 

@@ -2,14 +2,12 @@ package io.steelyard.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,112 +23,79 @@ class KilledWriterTest {
 
   @Test
   void aWriterKilledThreeTimesLeavesASoundStore() throws Exception {
-    survives(3);
+    survives(folder.resolve("home").toString(), folder, 3);
+  }
+
+  /** In stores of their own, so that looking through them doesn't take longer and longer. */
+  @Test
+  @Tag("soak")
+  void aWriterKilledAHundredTimesLeavesSoundStores() throws Exception {
+    int runs = 0;
+    for (int store = 0; store < 5; store++) {
+      Path own = Files.createDirectory(folder.resolve("store" + store));
+      runs += survives(own.resolve("home").toString(), own, 20);
+    }
+    System.out.printf(
+        Locale.ROOT, "100 writers killed: %d runs said to be added, all there, none half%n", runs);
   }
 
   @Test
   @Tag("soak")
-  void aWriterKilledThirtyTimesLeavesASoundStore() throws Exception {
-    survives(30);
+  void aWriterToPostgresqlKilledManyTimesLeavesASoundStore() throws Exception {
+    try (PostgresqlServer server = PostgresqlServer.start()) {
+      int runs = survives(server.url("killed"), folder, 20);
+      System.out.printf(
+          Locale.ROOT, "20 writers to PostgreSQL killed: %d runs said to be added%n", runs);
+    }
   }
 
-  private void survives(int kills) throws Exception {
+  @Test
+  @Tag("soak")
+  void twoProcessesThatWriteAtOnceBothGoOn() throws Exception {
+    goOn(new WriterProcess(folder.resolve("home").toString(), folder));
+    try (PostgresqlServer server = PostgresqlServer.start()) {
+      Path own = Files.createDirectory(folder.resolve("postgresql"));
+      goOn(new WriterProcess(server.url("two"), own));
+    }
+  }
+
+  private static void goOn(WriterProcess writers) throws Exception {
+    Process first = writers.start("first");
+    Process second = writers.start("second");
+    try {
+      while (!writers.added().containsAll(List.of("first-100", "second-100"))) {
+        assertThat(first.waitFor(100, TimeUnit.MILLISECONDS)).as(writers.output()).isFalse();
+        assertThat(second.isAlive()).as(writers.output()).isTrue();
+      }
+    } finally {
+      first.destroyForcibly().waitFor();
+      second.destroyForcibly().waitFor();
+    }
+    writers.verify("two at once");
+    System.out.printf(Locale.ROOT, "two writers at once: %d runs added%n", writers.added().size());
+  }
+
+  /** Returns how many runs were said to be added. */
+  private static int survives(String place, Path own, int kills) throws Exception {
     long seed = System.nanoTime();
     Random random = new Random(seed);
-    Path home = folder.resolve("home");
-    Path told = folder.resolve("added.txt");
+    WriterProcess writers = new WriterProcess(place, own);
     for (int kill = 0; kill < kills; kill++) {
-      Process writer = start(home, told, "kill" + kill);
+      Process writer = writers.start("kill" + kill);
       writer.waitFor(random.nextInt(LONGEST_LIFE_MILLIS), TimeUnit.MILLISECONDS);
       writer.destroyForcibly().waitFor();
-      verify(home, told, seed);
+      writers.verify("seed " + seed + ", kill " + kill);
     }
     // One more that isn't killed: what the others left is no hindrance.
-    Process last = start(home, told, "last");
-    for (int waited = 0; !added(told).contains("last-0") && waited < 600; waited++) {
+    Process last = writers.start("last");
+    for (int waited = 0; !writers.added().contains("last-0") && waited < 600; waited++) {
       assertThat(last.waitFor(100, TimeUnit.MILLISECONDS))
-          .as(Files.readString(folder.resolve("output.txt")) + " seed " + seed)
+          .as("%s seed %d", writers.output(), seed)
           .isFalse();
     }
     last.destroyForcibly().waitFor();
-    verify(home, told, seed);
-    assertThat(added(told)).contains("last-0");
-  }
-
-  private static void verify(Path home, Path told, long seed) throws IOException {
-    try (HistoryStore store = HistoryStore.open(home);
-        Database database = Database.sqlite(home.resolve(HistoryStore.FILE))) {
-      assertThat(database.query("PRAGMA integrity_check", row -> row.getString(1)))
-          .as("seed %d", seed)
-          .containsExactly("ok");
-      assertThat(database.query("PRAGMA foreign_key_check", row -> row.getString(1)))
-          .as("seed %d", seed)
-          .isEmpty();
-      List<StoredRun> runs = store.list(RunFilter.all());
-      assertThat(runs).as("seed %d", seed).extracting(StoredRun::name).containsAll(added(told));
-      for (StoredRun run : runs) {
-        List<RunContents.Cell> cells = store.show(run).cells();
-        assertThat(cells).hasSize(Writer.CELLS);
-        for (RunContents.Cell cell : cells) {
-          assertThat(store.values(cell.number()))
-              .as("seed %d, %s", seed, run.name())
-              .hasSize(Writer.FORKS * (Writer.TRIALS + 1));
-        }
-      }
-    }
-  }
-
-  private static List<String> added(Path told) throws IOException {
-    if (Files.notExists(told)) {
-      return List.of();
-    }
-    String text = Files.readString(told);
-    // A name that was cut off was not told.
-    return text.substring(0, text.lastIndexOf('\n') + 1).lines().toList();
-  }
-
-  private Process start(Path home, Path told, String name) throws IOException {
-    return new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--enable-native-access=ALL-UNNAMED",
-            "-Xmx256m",
-            // What a killed process has unpacked goes with this test.
-            "-Dorg.sqlite.tmpdir=" + folder,
-            "-cp",
-            System.getProperty("java.class.path"),
-            Writer.class.getName(),
-            home.toString(),
-            told.toString(),
-            name)
-        .redirectErrorStream(true)
-        .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("output.txt").toFile()))
-        .start();
-  }
-
-  /** Adds runs until it is killed, and tells each that it has added. */
-  static final class Writer {
-    static final int CELLS = 8;
-    static final int FORKS = 20;
-    static final int TRIALS = 10;
-
-    private Writer() {}
-
-    public static void main(String[] arguments) throws IOException {
-      Path told = Path.of(arguments[1]);
-      try (HistoryStore store = HistoryStore.open(arguments[0])) {
-        for (int i = 0; i < 100_000; i++) {
-          String name = arguments[2] + "-" + i;
-          store.add(SampleRuns.run(name, SampleRuns.NOON, SampleRuns.HERE, cells(name)));
-          Files.writeString(
-              told, name + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-        }
-      }
-    }
-
-    private static List<MeasuredCell> cells(String name) {
-      return IntStream.range(0, CELLS)
-          .mapToObj(i -> SampleRuns.cell(name, "steelyard", "tg" + i, 100, FORKS, TRIALS))
-          .toList();
-    }
+    writers.verify("seed " + seed);
+    assertThat(writers.added()).contains("last-0");
+    return writers.added().size();
   }
 }

@@ -3,16 +3,9 @@ package io.steelyard.history;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.steelyard.history.HistoryStore.Outcome;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,7 +40,13 @@ class PostgresqlStoreTest extends StoreContract {
     return HistoryStore.open(url);
   }
 
-  private void execute(String sql) throws Exception {
+  @Override
+  HistoryStore openFresh() {
+    return HistoryStore.open(server.url("fresh" + stores));
+  }
+
+  @Override
+  void execute(String sql) throws Exception {
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement()) {
       statement.execute(sql);
@@ -63,43 +62,6 @@ class PostgresqlStoreTest extends StoreContract {
       assertThat(named.list(RunFilter.all())).hasSize(1);
     }
     assertThat(store.list(RunFilter.all())).isEmpty();
-  }
-
-  @Test
-  void manyMachinesMayMakeTheStoreAtOnce() throws Exception {
-    String fresh = server.url("contended");
-    int openers = 6;
-    CyclicBarrier start = new CyclicBarrier(openers);
-    try (ExecutorService threads = Executors.newFixedThreadPool(openers)) {
-      List<Future<Outcome>> outcomes = new ArrayList<>();
-      for (int i = 0; i < openers; i++) {
-        String name = "run" + i;
-        outcomes.add(
-            threads.submit(
-                () -> {
-                  start.await();
-                  try (HistoryStore own = HistoryStore.open(fresh)) {
-                    return own.add(SampleRuns.run(name, SampleRuns.NOON, 100));
-                  }
-                }));
-      }
-      for (Future<Outcome> outcome : outcomes) {
-        assertThat(outcome.get()).isEqualTo(Outcome.ADDED);
-      }
-    }
-  }
-
-  @Test
-  void aStoreOfANewerVersionIsRefused() throws Exception {
-    execute(
-        "INSERT INTO flyway_schema_history (installed_rank, version, description, type, script,"
-            + " installed_by, execution_time, success)"
-            + " VALUES (99, '2', 'later', 'SQL', 'V.sql', '', 1, true)");
-
-    assertThatThrownBy(this::open)
-        .isInstanceOf(HistoryException.class)
-        .hasMessageContaining("newer Steelyard")
-        .hasMessageNotContaining("user=");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.steelyard.history;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
@@ -23,7 +24,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -290,6 +294,102 @@ class RunReaderTest {
         Files.readString(summary).replaceFirst("\"mean\" : [0-9.E]+", "\"mean\" : \"NaN\""));
 
     assertThatThrownBy(() -> RunReader.read(run)).isInstanceOf(HistoryException.class);
+  }
+
+  @Test
+  void whatIsNullIsNamed() throws Exception {
+    Path summary = run.resolve("summary.json");
+    String whole = Files.readString(summary);
+    Files.writeString(summary, whole.replaceFirst("\"label\" : \"[a-z]+\"", "\"label\" : null"));
+    assertRefused("summary.json is damaged: 'cells[0].label' is null");
+    Files.writeString(summary, whole);
+    Path journal = run.resolve("trials.jsonl");
+    Files.writeString(
+        journal, Files.readString(journal).replaceFirst("\"role\":\"[A-Z_]+\"", "\"role\":null"));
+    assertRefused("trials.jsonl is damaged: 'role' of line 3 is null");
+  }
+
+  @Test
+  void anIntervalThatIsUpsideDownIsRefused() throws Exception {
+    Path summary = run.resolve("summary.json");
+    Files.writeString(
+        summary,
+        Files.readString(summary)
+            .replaceFirst(
+                "\"low\" : [0-9.E]+,\\s+\"high\" : [0-9.E]+", "\"low\" : 2.0, \"high\" : 1.0"));
+
+    assertThatThrownBy(() -> RunReader.read(run))
+        .isInstanceOf(HistoryException.class)
+        .hasMessageContaining("upside down");
+  }
+
+  @Test
+  void aClockThatIsFarOffIsRefused() throws Exception {
+    Path journal = run.resolve("trials.jsonl");
+    String whole = Files.readString(journal);
+    for (String time : List.of("1969-12-31T23:59:59Z", "+1000000000-12-31T23:59:59Z", "noon")) {
+      Files.writeString(journal, whole.replace("2026-02-03T04:05:06.5Z", time));
+      assertThatThrownBy(() -> RunReader.read(run))
+          .as(time)
+          .isInstanceOf(HistoryException.class)
+          .hasMessageContaining(time);
+    }
+  }
+
+  @Test
+  void aProcessThatNeverStartedIsRefused() throws Exception {
+    Path journal = run.resolve("trials.jsonl");
+    Files.write(
+        journal,
+        Files.readAllLines(journal).stream()
+            .filter(line -> !(line.contains("fork-start") && line.contains(START)))
+            .toList());
+
+    assertRefused("trials.jsonl", "never started");
+  }
+
+  @Test
+  void changedValuesAreReadOrRefusedAndNothingElse() throws Exception {
+    change(13);
+  }
+
+  @Test
+  @Tag("soak")
+  void allValuesChangedInAllWaysAreReadOrRefusedAndNothingElse() throws Exception {
+    change(1);
+  }
+
+  /** Puts other values in the place of each, every so many of the changes. */
+  private void change(int step) throws Exception {
+    Pattern value = Pattern.compile("(?<=:) ?(\"[^\"]*\"|[-0-9][-+.0-9eE]*|true|false|null)");
+    List<String> others =
+        List.of("null", "-1", "0", "1e999", "1e18", "\"\"", "\"x\"", "[null]", "{}", "[[]]");
+    int changes = 0;
+    for (String name : List.of("plan.json", "summary.json", "trials.jsonl", "environment.json")) {
+      Path file = run.resolve(name);
+      String whole = Files.readString(file);
+      for (MatchResult found : value.matcher(whole).results().toList()) {
+        for (String other : others) {
+          if (changes++ % step != 0) {
+            continue;
+          }
+          Files.writeString(
+              file, whole.substring(0, found.start()) + other + whole.substring(found.end()));
+          assertThatCode(
+                  () -> {
+                    try {
+                      RunReader.read(run);
+                    } catch (HistoryException e) {
+                      assertThat(e.getMessage()).isNotBlank();
+                    }
+                  })
+              .as("%s at %d: %s in place of %s", name, found.start(), other, found.group())
+              .doesNotThrowAnyException();
+        }
+      }
+      Files.writeString(file, whole);
+    }
+    assertThat(changes).isGreaterThan(1_000);
   }
 
   private void assertRefused(String... parts) {

@@ -9,12 +9,6 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,6 +28,16 @@ class SqliteStoreTest extends StoreContract {
 
   private Path file() {
     return home().resolve(HistoryStore.FILE);
+  }
+
+  @Override
+  HistoryStore openFresh() {
+    return HistoryStore.open(folder.resolve("fresh"));
+  }
+
+  @Override
+  void execute(String sql) throws Exception {
+    execute(file(), sql);
   }
 
   private static void execute(Path file, String... statements) throws Exception {
@@ -71,22 +75,6 @@ class SqliteStoreTest extends StoreContract {
           });
     }
     assertThat(store.list(RunFilter.all())).isEmpty();
-  }
-
-  @Test
-  void aStoreOfANewerVersionIsRefusedAndLeftAsItIs() throws Exception {
-    store.add(SampleRuns.run("one", SampleRuns.NOON, 100));
-    String version = Integer.toString(Schema.VERSION + 1);
-    execute(
-        file(),
-        "INSERT INTO flyway_schema_history (installed_rank, version, description, type, script,"
-            + " checksum, installed_by, execution_time, success) VALUES (99, '"
-            + version
-            + "', 'later', 'SQL', 'V.sql', 0, '', 1, 1)");
-
-    assertRefused(home(), file().toString(), "newer Steelyard", "version " + version);
-    execute(file(), "DELETE FROM flyway_schema_history WHERE installed_rank = 99");
-    assertThat(store.find("one").trials()).isEqualTo(12);
   }
 
   @Test
@@ -220,33 +208,6 @@ class SqliteStoreTest extends StoreContract {
       assertThat(narrow.list(RunFilter.all())).extracting(StoredRun::name).containsExactly("one");
     }
     assertThat(store.add(large)).isEqualTo(Outcome.ADDED);
-  }
-
-  @Test
-  void manyProcessesMayMakeTheStoreAtOnce() throws Exception {
-    Path home = folder.resolve("contended");
-    int openers = 8;
-    CyclicBarrier start = new CyclicBarrier(openers);
-    try (ExecutorService threads = Executors.newFixedThreadPool(openers)) {
-      List<Future<Outcome>> outcomes = new ArrayList<>();
-      for (int i = 0; i < openers; i++) {
-        String name = "run" + i;
-        outcomes.add(
-            threads.submit(
-                () -> {
-                  start.await();
-                  try (HistoryStore own = HistoryStore.open(home)) {
-                    return own.add(SampleRuns.run(name, SampleRuns.NOON, 100));
-                  }
-                }));
-      }
-      for (Future<Outcome> outcome : outcomes) {
-        assertThat(outcome.get()).isEqualTo(Outcome.ADDED);
-      }
-    }
-    try (HistoryStore made = HistoryStore.open(home)) {
-      assertThat(made.list(RunFilter.all())).hasSize(openers);
-    }
   }
 
   @Test

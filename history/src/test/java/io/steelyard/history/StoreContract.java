@@ -33,6 +33,12 @@ abstract class StoreContract {
   /** Opens the store of this test, once more each time. */
   abstract HistoryStore open();
 
+  /** Opens a store beside it that nothing has made yet, the same one each time. */
+  abstract HistoryStore openFresh();
+
+  /** Changes its database behind its back. */
+  abstract void execute(String sql) throws Exception;
+
   private HistoryStore another() {
     HistoryStore other = open();
     opened.add(other);
@@ -372,6 +378,53 @@ abstract class StoreContract {
           .isEqualTo(each);
     }
     assertThat(store.list(RunFilter.all())).hasSize(3 * each);
+  }
+
+  @Test
+  void manyMayMakeAStoreAtOnce() throws Exception {
+    int openers = 6;
+    CyclicBarrier start = new CyclicBarrier(openers);
+    try (ExecutorService threads = Executors.newFixedThreadPool(openers)) {
+      List<Future<Outcome>> outcomes = new ArrayList<>();
+      for (int i = 0; i < openers; i++) {
+        String name = "run" + i;
+        outcomes.add(
+            threads.submit(
+                () -> {
+                  start.await();
+                  try (HistoryStore own = openFresh()) {
+                    return own.add(SampleRuns.run(name, NOON, 100));
+                  }
+                }));
+      }
+      for (Future<Outcome> outcome : outcomes) {
+        assertThat(outcome.get()).isEqualTo(Outcome.ADDED);
+      }
+    }
+    try (HistoryStore made = openFresh()) {
+      assertThat(made.list(RunFilter.all())).hasSize(openers);
+    }
+  }
+
+  @Test
+  void aStoreOfANewerVersionIsRefusedAndLeftAsItIs() throws Exception {
+    store.add(SampleRuns.run("one", NOON, 100));
+    int newer = Schema.VERSION + 1;
+    execute(
+        "INSERT INTO flyway_schema_history (installed_rank, version, description, type, script,"
+            + " checksum, installed_by, execution_time, success) VALUES (99, '"
+            + newer
+            + "', 'later', 'SQL', 'V.sql', 0, '', 1, true)");
+
+    assertThatThrownBy(this::open)
+        .isInstanceOf(HistoryException.class)
+        .hasMessageContaining(store.place())
+        .hasMessageContaining("newer Steelyard")
+        .hasMessageContaining("version " + newer)
+        .hasMessageNotContaining("user=");
+
+    execute("DELETE FROM flyway_schema_history WHERE installed_rank = 99");
+    assertThat(another().find("one").trials()).isEqualTo(12);
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.steelyard.reports;
 
+import io.steelyard.reports.terminal.Format;
 import java.awt.FontMetrics;
 import java.awt.Graphics2D;
 import java.awt.geom.Rectangle2D;
@@ -22,6 +23,9 @@ final class PlotAxes {
   /** Room between the texts of two ticks. */
   private static final int TICK_SPACE = 16;
 
+  /** Above this ratio of largest to smallest, equal changes are shown equally large. */
+  private static final double LOGARITHMIC_FROM = 3;
+
   private PlotAxes() {}
 
   /** A linear axis with the given ticks. */
@@ -40,6 +44,34 @@ final class PlotAxes {
   static LogAxis logarithmicFrom(List<List<Tick>> choices) {
     LogAxis axis = new Logarithmic(choices);
     PlotStyle.plain(axis);
+    return axis;
+  }
+
+  /**
+   * An axis for these values with room around them, logarithmic where the largest is several times
+   * the smallest.
+   */
+  static ValueAxis values(double smallest, double largest) {
+    boolean logarithmic = smallest > 0 && largest / smallest >= LOGARITHMIC_FROM;
+    double low;
+    double high;
+    if (logarithmic) {
+      double room = Math.pow(largest / smallest, 0.08);
+      low = smallest / room;
+      high = largest * room;
+    } else {
+      double room = Math.max(0.1 * (largest - smallest), 0.01 * Math.abs(largest));
+      room = room > 0 ? room : 1;
+      low = smallest - room;
+      high = largest + room;
+    }
+    List<List<Tick>> choices =
+        (logarithmic ? roundLogarithmic(low, high) : roundLinear(low, high))
+            .stream()
+                .map(set -> set.stream().map(v -> new Tick(v, Format.compact(v))).toList())
+                .toList();
+    ValueAxis axis = logarithmic ? logarithmicFrom(choices) : linearFrom(choices);
+    axis.setRange(low, high);
     return axis;
   }
 

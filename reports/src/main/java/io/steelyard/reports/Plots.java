@@ -12,7 +12,10 @@ import java.util.Locale;
 import javax.imageio.ImageIO;
 import org.jfree.svg.SVGGraphics2D;
 
-/** The figures of a run, each as SVG and as PNG: ratios with intervals, and every sample. */
+/**
+ * The figures of a run, each as SVG and as PNG: ratios with intervals, and every sample; and that
+ * of a metric over many runs.
+ */
 public final class Plots {
 
   /** Something of a fixed size that can be drawn. */
@@ -44,6 +47,7 @@ public final class Plots {
 
   static final String RATIOS = "ratios";
   static final String SAMPLES = "samples";
+  static final String TREND = "trend";
 
   /**
    * Verdana has the widths of DejaVu Sans, which most servers measure with. Without quotes: they
@@ -62,11 +66,7 @@ public final class Plots {
    * @throws IOException if a file can't be written
    */
   public static Result write(Path directory, ReportInput input) throws IOException {
-    Files.createDirectories(directory);
-    // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
-    if (System.getProperty("java.awt.headless") == null) {
-      System.setProperty("java.awt.headless", "true");
-    }
+    prepare(directory);
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     if (input.summary().comparisons().stream().anyMatch(c -> c.ratio() != null)) {
@@ -79,6 +79,28 @@ public final class Plots {
       write(directory, SAMPLES, () -> new SamplesPlot(model, input.series()), files, problems);
     }
     return new Result(files, problems);
+  }
+
+  /**
+   * Draws {@code trend.svg} and {@code trend.png}. A host without fonts gets none, and a sentence
+   * why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, TrendChart chart) throws IOException {
+    prepare(directory);
+    List<Path> files = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    write(directory, TREND, () -> new TrendPlot(chart), files, problems);
+    return new Result(files, problems);
+  }
+
+  private static void prepare(Path directory) throws IOException {
+    Files.createDirectories(directory);
+    // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
+    if (System.getProperty("java.awt.headless") == null) {
+      System.setProperty("java.awt.headless", "true");
+    }
   }
 
   private static boolean hasSamples(Series.Block block) {

@@ -44,9 +44,6 @@ final class SamplesPlot implements Plots.Drawing {
   private static final int LONGEST_LABEL = 44;
   private static final int VALUE_AXIS_WIDTH = 46;
 
-  /** Above this ratio of largest to smallest, equal changes are shown equally large. */
-  private static final double LOGARITHMIC_FROM = 3;
-
   private record Entry(String text, Color colour, boolean square) {}
 
   private final String model;
@@ -127,7 +124,10 @@ final class SamplesPlot implements Plots.Drawing {
     XYPlot plot = new XYPlot();
     PlotStyle.plain(plot);
     plot.setDomainAxis(blockAxis(order));
-    plot.setRangeAxis(valueAxis(smallest * scale.factor(), largest * scale.factor()));
+    ValueAxis values = PlotAxes.values(smallest * scale.factor(), largest * scale.factor());
+    // One width for all panels, so that their blocks stand below one another.
+    values.setFixedDimension(VALUE_AXIS_WIDTH);
+    plot.setRangeAxis(values);
     plot.setRangeGridlinesVisible(true);
     plot.setRangeGridlinePaint(PlotStyle.RULE);
     plot.setRangeGridlineStroke(PlotStyle.THIN);
@@ -200,32 +200,6 @@ final class SamplesPlot implements Plots.Drawing {
     axis.setLabel("block");
     axis.setAxisLineVisible(true);
     axis.setAxisLinePaint(PlotStyle.RULE);
-    return axis;
-  }
-
-  private static ValueAxis valueAxis(double smallest, double largest) {
-    boolean logarithmic = smallest > 0 && largest / smallest >= LOGARITHMIC_FROM;
-    double low;
-    double high;
-    if (logarithmic) {
-      double room = Math.pow(largest / smallest, 0.08);
-      low = smallest / room;
-      high = largest * room;
-    } else {
-      double room = Math.max(0.1 * (largest - smallest), 0.01 * Math.abs(largest));
-      room = room > 0 ? room : 1;
-      low = smallest - room;
-      high = largest + room;
-    }
-    List<List<PlotAxes.Tick>> choices =
-        (logarithmic ? PlotAxes.roundLogarithmic(low, high) : PlotAxes.roundLinear(low, high))
-            .stream()
-                .map(set -> set.stream().map(v -> new PlotAxes.Tick(v, Format.compact(v))).toList())
-                .toList();
-    ValueAxis axis = logarithmic ? PlotAxes.logarithmicFrom(choices) : PlotAxes.linearFrom(choices);
-    // One width for all panels, so that their blocks stand below one another.
-    axis.setFixedDimension(VALUE_AXIS_WIDTH);
-    axis.setRange(low, high);
     return axis;
   }
 

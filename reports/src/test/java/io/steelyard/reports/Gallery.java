@@ -37,5 +37,8 @@ final class Gallery {
       Files.writeString(directory.resolve("tables.txt"), text);
       System.out.println(result);
     }
+    for (int trend : List.of(3, 30, 300)) {
+      System.out.println(Plots.write(root.resolve("trend" + trend), TrendTextTest.typical(trend)));
+    }
   }
 }

@@ -81,6 +81,30 @@ class PlotsTest {
   }
 
   @Test
+  void trendShowsEveryRunItsLevelsAndItsChanges() throws Exception {
+    writeTrend(TrendTextTest.typical(30));
+
+    assertThat(texts("trend.svg"))
+        .contains("tg64 of steelyard  (tok/s)", "model on a machine", "1!", "2+", "day 1");
+    Element svg = parse(directory.resolve("trend.svg"));
+    assertThat(
+            svg.getElementsByTagName("ellipse").getLength()
+                + svg.getElementsByTagName("path").getLength())
+        .isGreaterThan(30);
+    assertThat(ImageIO.read(directory.resolve("trend.png").toFile()).getWidth()).isEqualTo(1840);
+  }
+
+  @Test
+  void trendOfAnyLengthAndSpreadCanBeDrawn() throws Exception {
+    writeTrend(TrendTextTest.typical(3000));
+    TrendChart.Point one = new TrendChart.Point("<&\u0001", 5, null, null);
+    writeTrend(new TrendChart("<&", "", "ms", List.of(one), List.of(), List.of()));
+    TrendChart.Point unsure = new TrendChart.Point("b", 4, -1e12, 1e12);
+    writeTrend(new TrendChart("t", "", "ms", List.of(one, unsure), List.of(), List.of()));
+    assertThat(texts("trend.svg")).contains("b");
+  }
+
+  @Test
   void namesCannotBreakTheFile() throws Exception {
     Series evil =
         SampleRun.series(new Random(1), "<b>&\u0001\n'\"", "pp512", "tok/s", 1, 0.1, 2, 1, 1);
@@ -142,6 +166,12 @@ class PlotsTest {
     Plots.Result result = MarkdownReport.write(directory.resolve("run"), SampleRun.typical());
     assertThat(result.files().getFirst()).hasFileName("report.md");
     assertThat(result.files()).allSatisfy(file -> assertThat(file).isNotEmptyFile());
+  }
+
+  private void writeTrend(TrendChart chart) throws IOException {
+    Plots.Result result = Plots.write(directory, chart);
+    Assumptions.assumeTrue(result.problems().isEmpty(), () -> String.join(" ", result.problems()));
+    assertThat(result.files()).hasSize(2);
   }
 
   private void write(ReportInput run) throws IOException {

@@ -1,7 +1,6 @@
 package io.steelyard.stats;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -89,46 +88,6 @@ public final class EDivisive {
     return List.copyOf(cuts);
   }
 
-  /**
-   * The p-value of a single change anywhere in a stretch: the share of its shuffles whose largest
-   * difference of two parts, this time to the end, is as large.
-   */
-  static double pValueOfOne(
-      double[] values, int from, int to, int shuffles, int minimumLength, RandomGenerator random) {
-    double[] stretch = Arrays.copyOfRange(values, from, to);
-    double reached = bestOfTwo(stretch, minimumLength) * (1 - 1e-12);
-    int asLarge = 1;
-    for (int shuffle = 0; shuffle < shuffles; shuffle++) {
-      shuffle(stretch, 0, stretch.length, random);
-      asLarge += bestOfTwo(stretch, minimumLength) >= reached ? 1 : 0;
-    }
-    return (double) asLarge / (shuffles + 1);
-  }
-
-  /** The largest difference between the values before a cut and all after it. */
-  private static double bestOfTwo(double[] values, int minimumLength) {
-    int n = values.length;
-    double[] before = new double[n + 1];
-    for (int k = 1; k < n; k++) {
-      double distances = 0;
-      for (int i = 0; i < k; i++) {
-        distances += Math.abs(values[i] - values[k]);
-      }
-      before[k + 1] = before[k] + distances;
-    }
-    double largest = 0;
-    double after = 0;
-    for (int k = n - 1; k >= minimumLength; k--) {
-      for (int i = k + 1; i < n; i++) {
-        after += Math.abs(values[i] - values[k]);
-      }
-      if (n - k >= minimumLength) {
-        largest = Math.max(largest, difference(k, n - k, before[k], after, before[n]));
-      }
-    }
-    return largest;
-  }
-
   /** The formula above from sums of distances, with mean |x − x'| = 2·sum / (m·(m − 1)). */
   private static double difference(int m, int l, double before, double after, double all) {
     double across = all - before - after;
@@ -167,7 +126,7 @@ public final class EDivisive {
     return (double) asLarge / (shuffles + 1);
   }
 
-  private static void shuffle(double[] values, int from, int to, RandomGenerator random) {
+  static void shuffle(double[] values, int from, int to, RandomGenerator random) {
     for (int i = to - 1; i > from; i--) {
       int j = from + random.nextInt(i - from + 1);
       double value = values[i];

@@ -97,11 +97,7 @@ public final class Intervals {
         (block, random) ->
             Math.log(
                 above.resampledForkMean(block, random) / below.resampledForkMean(block, random));
-    return combined(logRatios, draw, level, resamples, seed)
-        .map(
-            log ->
-                new Interval(
-                    Math.exp(log.estimate()), Math.exp(log.low()), Math.exp(log.high()), level));
+    return combined(logRatios, draw, level, resamples, seed).map(Interval::exponential);
   }
 
   private static Optional<Interval> combined(

@@ -10,11 +10,17 @@ import java.util.Arrays;
  * @param before the first level
  * @param after the second level
  * @param squares sum of squared deviations of the values
+ * @param riseVariance variance of the difference of the levels, in units of the noise variance
+ * @param count values that it was fitted to
  */
-record Ramp(int from, int to, double before, double after, double squares) {
+record Ramp(
+    int from, int to, double before, double after, double squares, double riseVariance, int count) {
 
-  /** Fits in which the line begins or ends at more places than this are tried at these only. */
-  private static final int MOST_KNOTS = 60;
+  /** Levels and knots. */
+  private static final int PARAMETERS = 4;
+
+  /** Lines that could begin or end at more places than this are tried at so many. */
+  static final int MOST_KNOTS = 60;
 
   /**
    * The best ramp.
@@ -28,7 +34,7 @@ record Ramp(int from, int to, double before, double after, double squares) {
     double total = Moments.squaredDeviations(values);
     double[] deviations = Arrays.stream(values).map(value -> value - mean).toArray();
     int stride = 1 + n / MOST_KNOTS;
-    Ramp best = new Ramp(0, n, mean, mean, Double.POSITIVE_INFINITY);
+    Ramp best = new Ramp(0, n, mean, mean, Double.POSITIVE_INFINITY, 0, n);
     for (int from = 0; from + shortest <= n; from += stride) {
       // The last knot is always the end, whatever the stride.
       for (int to = n; to - from >= shortest; to -= stride) {
@@ -39,6 +45,15 @@ record Ramp(int from, int to, double before, double after, double squares) {
       }
     }
     return best;
+  }
+
+  /** The difference of the levels, with Student's interval for where the line is. */
+  Interval rise(double level) {
+    double rise = after - before;
+    int degrees = count - PARAMETERS;
+    double half =
+        StudentT.critical(degrees + 1, level) * Math.sqrt(squares / degrees * riseVariance);
+    return new Interval(rise, rise - half, rise + half, level);
   }
 
   /** Regression on how far up the line a value is: 0 before it, 1 after it. */
@@ -53,8 +68,10 @@ record Ramp(int from, int to, double before, double after, double squares) {
       squares += up * up;
       products += up * deviations[i];
     }
-    double rise = products / (squares - sum * sum / n);
+    double spread = squares - sum * sum / n;
+    double rise = products / spread;
     double before = mean - rise * sum / n;
-    return new Ramp(from, to, before, before + rise, Math.max(0, total - rise * products));
+    double left = Math.max(0, total - rise * products);
+    return new Ramp(from, to, before, before + rise, left, 1 / spread, n);
   }
 }

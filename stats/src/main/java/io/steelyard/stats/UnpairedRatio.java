@@ -2,7 +2,6 @@ package io.steelyard.stats;
 
 import java.util.Arrays;
 import java.util.Optional;
-import org.apache.commons.statistics.distribution.TDistribution;
 
 /**
  * The interval of a ratio of two cells that were not measured in the same blocks, such as those of
@@ -31,24 +30,15 @@ public final class UnpairedRatio {
     }
     double[] above = logarithms(higherIsBetter ? subject : baseline, "values above the line");
     double[] below = logarithms(higherIsBetter ? baseline : subject, "values below the line");
-    double aboveShare = Moments.variance(above) / above.length;
-    double belowShare = Moments.variance(below) / below.length;
-    double variance = aboveShare + belowShare;
-    double difference = Moments.mean(above) - Moments.mean(below);
-    double half = 0;
-    if (variance > 0) {
-      double degrees =
-          variance
-              * variance
-              / (aboveShare * aboveShare / (above.length - 1)
-                  + belowShare * belowShare / (below.length - 1));
-      half =
-          TDistribution.of(degrees).inverseSurvivalProbability((1 - level) / 2)
-              * Math.sqrt(variance);
-    }
     return Optional.of(
-        new Interval(
-            Math.exp(difference), Math.exp(difference - half), Math.exp(difference + half), level));
+        Welch.interval(
+                Moments.mean(above) - Moments.mean(below),
+                Moments.variance(above) / above.length,
+                above.length,
+                Moments.variance(below) / below.length,
+                below.length,
+                level)
+            .exponential());
   }
 
   private static double[] logarithms(double[] values, String name) {

@@ -52,12 +52,36 @@ public record Welch(double t, double degrees, double pValue) {
       return Optional.empty();
     }
     double t = difference / Math.sqrt(variance);
-    double degrees =
-        variance
-            * variance
-            / (firstVariance * firstVariance / (firstCount - 1)
-                + secondVariance * secondVariance / (secondCount - 1));
+    double degrees = degrees(firstVariance, firstCount, secondVariance, secondCount);
     double pValue = 2 * TDistribution.of(degrees).survivalProbability(Math.abs(t));
     return Optional.of(new Welch(t, degrees, pValue));
+  }
+
+  /** The interval of a difference of two means; a point where neither mean has any variance. */
+  static Interval interval(
+      double difference,
+      double firstVariance,
+      int firstCount,
+      double secondVariance,
+      int secondCount,
+      double level) {
+    double variance = firstVariance + secondVariance;
+    double half = 0;
+    if (variance > 0) {
+      double degrees = degrees(firstVariance, firstCount, secondVariance, secondCount);
+      half =
+          TDistribution.of(degrees).inverseSurvivalProbability((1 - level) / 2)
+              * Math.sqrt(variance);
+    }
+    return new Interval(difference, difference - half, difference + half, level);
+  }
+
+  private static double degrees(
+      double firstVariance, int firstCount, double secondVariance, int secondCount) {
+    double variance = firstVariance + secondVariance;
+    return variance
+        * variance
+        / (firstVariance * firstVariance / (firstCount - 1)
+            + secondVariance * secondVariance / (secondCount - 1));
   }
 }

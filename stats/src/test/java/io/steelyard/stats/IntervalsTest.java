@@ -32,6 +32,14 @@ class IntervalsTest {
   }
 
   @Test
+  void standardErrorIsTheOneBehindStudentsInterval() {
+    double[] values = {9, 12, 15, 11};
+
+    assertThat(StudentT.interval(values, 0.9).standardError(4))
+        .isCloseTo(Moments.standardDeviation(values) / 2, within(ROUNDING));
+  }
+
+  @Test
   void oneForkAllowsNoInterval() {
     Sample one = Sample.of(new double[][] {{1, 2, 3}});
 

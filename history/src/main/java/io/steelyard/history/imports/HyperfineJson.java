@@ -57,22 +57,15 @@ final class HyperfineJson implements Importer {
             .flatMap(codes -> codes.elements(Bounds.VALUES).stream())
             .anyMatch(code -> !code.isNumber() || code.number() != 0);
     String state = failed ? Imported.FAILED : Imported.STEADY;
-    Figures figures =
-        new Figures(
-            result.get("mean").amount(),
-            amount(result, "median"),
-            amount(result, "stddev"),
-            amount(result, "min"),
-            amount(result, "max"));
     cells.add(
         Imported.cell(
             subject,
             new Measure("time", "s", Imported.LOWER),
             forks(result, "times", 1),
-            figures,
+            Figures.of(result),
             state));
     for (String part : List.of("user", "system")) {
-      Double seconds = amount(result, part);
+      Double seconds = result.amountOrNull(part);
       if (seconds != null) {
         cells.add(
             Imported.cell(
@@ -89,10 +82,6 @@ final class HyperfineJson implements Importer {
           Imported.cell(
               subject, new Measure("memory", "MB", Imported.LOWER), memory, Figures.NONE, state));
     }
-  }
-
-  private static Double amount(JsonPlace result, String field) {
-    return result.find(field).map(JsonPlace::amount).orElse(null);
   }
 
   private static List<TimedValue> forks(JsonPlace result, String field, double unit) {

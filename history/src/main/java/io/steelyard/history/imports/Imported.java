@@ -60,6 +60,16 @@ final class Imported {
       return new Figures(mean, null, sd, null, null);
     }
 
+    /** As many tools write them: an object with a {@code mean} and perhaps the others. */
+    static Figures of(JsonPlace object) {
+      return new Figures(
+          object.get("mean").amount(),
+          object.amountOrNull("median"),
+          object.amountOrNull("stddev"),
+          object.amountOrNull("min"),
+          object.amountOrNull("max"));
+    }
+
     /** From the calls themselves; at least one. */
     static Figures of(double[] values) {
       double sum = 0;

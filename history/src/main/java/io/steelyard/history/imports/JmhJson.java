@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -106,26 +107,22 @@ final class JmhJson implements Importer {
   }
 
   private static List<TimedValue> values(JsonPlace place, boolean anySign) {
+    ToDoubleFunction<JsonPlace> score = anySign ? JsonPlace::number : JsonPlace::amount;
+    return place
+        .find("rawData")
+        .map(forks -> values(forks, score))
+        .or(() -> place.find("rawDataHistogram").map(forks -> values(forks, JmhJson::mean)))
+        .orElse(List.of());
+  }
+
+  private static List<TimedValue> values(JsonPlace forks, ToDoubleFunction<JsonPlace> score) {
     List<TimedValue> values = new ArrayList<>();
-    Optional<JsonPlace> raw = place.find("rawData");
-    Optional<JsonPlace> histogram = place.find("rawDataHistogram");
-    if (raw.isPresent()) {
-      int fork = 0;
-      for (JsonPlace iterations : raw.get().elements(Bounds.CELLS)) {
-        fork++;
-        int number = 0;
-        for (JsonPlace score : iterations.elements(Bounds.VALUES)) {
-          values.add(TimedValue.trial(fork, number++, anySign ? score.number() : score.amount()));
-        }
-      }
-    } else if (histogram.isPresent()) {
-      int fork = 0;
-      for (JsonPlace iterations : histogram.get().elements(Bounds.CELLS)) {
-        fork++;
-        int number = 0;
-        for (JsonPlace iteration : iterations.elements(Bounds.VALUES)) {
-          values.add(TimedValue.trial(fork, number++, mean(iteration)));
-        }
+    int fork = 0;
+    for (JsonPlace iterations : forks.elements(Bounds.CELLS)) {
+      fork++;
+      int number = 0;
+      for (JsonPlace iteration : iterations.elements(Bounds.VALUES)) {
+        values.add(TimedValue.trial(fork, number++, score.applyAsDouble(iteration)));
       }
     }
     return values;

@@ -8,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
@@ -248,9 +247,9 @@ final class JsonPlace {
     return (int) value;
   }
 
-  OptionalDouble amount(String field) {
-    Optional<JsonPlace> found = find(field);
-    return found.isPresent() ? OptionalDouble.of(found.get().amount()) : OptionalDouble.empty();
+  /** A field's amount; null where there is none. */
+  Double amountOrNull(String field) {
+    return find(field).map(JsonPlace::amount).orElse(null);
   }
 
   /** What stands here as plain maps, lists and values, to be kept as it is. */

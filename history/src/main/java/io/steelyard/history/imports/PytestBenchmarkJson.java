@@ -72,23 +72,12 @@ final class PytestBenchmarkJson implements Importer {
         stats.find("data").map(data -> data.elements(Bounds.VALUES)).orElse(List.of()).stream()
             .mapToDouble(JsonPlace::amount)
             .toArray();
-    Figures figures =
-        new Figures(
-            stats.get("mean").amount(),
-            amount(stats, "median"),
-            amount(stats, "stddev"),
-            amount(stats, "min"),
-            amount(stats, "max"));
     return Imported.cell(
         new Subject(name, SOURCE, "", ""),
         new Measure("time", "s", Imported.LOWER),
         Imported.trials(rounds),
-        figures,
+        Figures.of(stats),
         Imported.STEADY);
-  }
-
-  private static Double amount(JsonPlace stats, String field) {
-    return stats.find(field).map(JsonPlace::amount).orElse(null);
   }
 
   private static Map<String, Object> hardware(JsonPlace machine) {

@@ -234,6 +234,22 @@ class ImportersTest {
   }
 
   @Test
+  void timesThatNoRunCanHaveStartedAtAreRefused() throws IOException {
+    for (String time : List.of("+999999999-12-31T23:59:59+00:00", "1912-06-23T00:00:00+00:00")) {
+      Path file =
+          file(
+              "clock.json",
+              """
+              {"context": {"date": "%s"}, "benchmarks": [{"name": "a", "real_time": 1.0}]}
+              """
+                  .formatted(time));
+      assertThatThrownBy(() -> Importers.of("google-benchmark").read(file))
+          .isInstanceOf(HistoryException.class)
+          .hasMessageContaining("the run clock can't have started");
+    }
+  }
+
+  @Test
   void textsThatATerminalWouldObeyAreRefused() throws IOException {
     String text =
         """
