@@ -16,7 +16,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Benchmarks of the user's own, in real processes. */
+/**
+ * Benchmarks of the user's own, in real processes. The other example is run by {@link
+ * DocumentedCommandsTest}.
+ */
 final class JavaBenchTest {
   private static final Path EXAMPLES = Path.of("..", "docs", "examples");
 
@@ -53,26 +56,15 @@ final class JavaBenchTest {
   @Test
   void theExampleOfSumsIsMeasured() {
     CommandLineTest.Outcome outcome =
-        bench(EXAMPLES.resolve("Sums.java").toString(), "--forks", "3");
+        bench(EXAMPLES.resolve("Sums.java").toString(), "--forks", "1");
 
     assertThat(outcome.code()).as(outcome.err()).isZero();
     Summary summary = Json.read(outcome.out(), Summary.class);
     assertThat(summary.cells())
         .extracting(cell -> cell.label() + " " + cell.metric() + " " + cell.unit())
         .contains("loop thousand ns", "four sums million ns", "stream thousand ns");
-    assertThat(summary.cells()).allMatch(cell -> cell.forks() == 3 && cell.trials() == 6);
-    assertThat(summary.comparisons()).hasSize(4).allMatch(c -> c.low() < c.ratio());
-  }
-
-  @Test
-  void theExampleOfJoinsIsMeasured() {
-    CommandLineTest.Outcome outcome =
-        bench(EXAMPLES.resolve("Joins.java").toString(), "--forks", "1");
-
-    assertThat(outcome.code()).as(outcome.err()).isZero();
-    assertThat(Json.read(outcome.out(), Summary.class).cells())
-        .hasSize(6)
-        .allMatch(cell -> cell.mean() > 100);
+    assertThat(summary.cells()).allMatch(cell -> cell.forks() == 1 && cell.trials() == 2);
+    assertThat(summary.comparisons()).hasSize(4).allMatch(c -> c.ratio() > 0);
   }
 
   @Test
