@@ -64,7 +64,9 @@ final class JavaBenchTest {
         .extracting(cell -> cell.label() + " " + cell.metric() + " " + cell.unit())
         .contains("loop thousand ns", "four sums million ns", "stream thousand ns");
     assertThat(summary.cells()).allMatch(cell -> cell.forks() == 1 && cell.trials() == 2);
-    assertThat(summary.comparisons()).hasSize(4).allMatch(c -> c.ratio() > 0);
+    assertThat(summary.comparisons())
+        .extracting(Summary.Comparison::verdict)
+        .containsExactly("inconclusive", "inconclusive", "inconclusive", "inconclusive");
   }
 
   @Test

@@ -336,9 +336,11 @@ final class BlockLoop {
 
   /** Progress by what is nearer: the last block, or the end of the budget. */
   private double share(int block, double within) {
-    double byBlocks = (block - 1 + within) / study.design().forks();
+    double done = block - 1 + within;
     double byBudget = spentSeconds() / study.design().budgetSeconds();
-    return Math.min(1, Math.max(byBlocks, block > Study.Design.LEAST_FORKS ? byBudget : 0));
+    // The least blocks are measured whatever the budget.
+    double most = Math.min(1, done / Study.Design.LEAST_FORKS);
+    return Math.min(1, Math.max(done / study.design().forks(), Math.min(byBudget, most)));
   }
 
   private boolean budgetSpent() {
