@@ -1,6 +1,5 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.run.CommandRun;
 import io.steelyard.lab.study.Study;
 import java.nio.file.Path;
@@ -169,8 +168,7 @@ final class CommandOptions {
         baseline,
         List.of("time"),
         new Study.Shape(0, 0, 0, 1),
-        new Study.Settings(
-            Runtime.getRuntime().availableProcessors(), 0, "", false, Environment.affinity()),
+        DesignOptions.withoutModel(),
         options.design.of(margin, USUAL_TRIALS).warmedUp(warmUp, 0),
         List.of(),
         Optional.empty());

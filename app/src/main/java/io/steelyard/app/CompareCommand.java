@@ -72,7 +72,7 @@ final class CompareCommand implements Callable<Integer> {
   @Override
   public Integer call() throws Exception {
     if (!commands.isEmpty()) {
-      Study study = commands.study(spec, options, baseline, comparison.margin);
+      Study study = commands.study(spec, options, baseline, comparison.verdict.margin);
       return begin(new Console(), study);
     }
     List<String> metrics = comparison.metrics();
@@ -92,13 +92,20 @@ final class CompareCommand implements Callable<Integer> {
     ResolvedModel model = Models.resolve(options.model, console);
     Study study =
         options.study(
-            CommandText.of(spec), model, specs, baseline, metrics, 1, comparison.margin, allow);
+            CommandText.of(spec),
+            model,
+            specs,
+            baseline,
+            metrics,
+            1,
+            comparison.verdict.margin,
+            allow);
     return begin(console, study);
   }
 
   private int begin(Console console, Study study) throws WorkerException {
     Optional<Gate> gate = comparison.gate();
-    return new StudyConsole(console, comparison.json)
+    return new StudyConsole(console, comparison.verdict.json)
         .begin(
             options.design.runs,
             title,

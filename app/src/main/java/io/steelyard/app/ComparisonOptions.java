@@ -4,6 +4,7 @@ import io.steelyard.lab.study.Study;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What `compare` and `regress` are told of a comparison. */
@@ -24,16 +25,7 @@ final class ComparisonOptions {
               + " where one is broken, 4 where that is undecided")
   private Path gateFile;
 
-  @Option(
-      names = "--margin",
-      paramLabel = "SHARE",
-      defaultValue = DesignOptions.MARGIN + "",
-      converter = Converters.Share.class,
-      description = "the change that matters")
-  double margin;
-
-  @Option(names = "--json", description = "print summary.json on stdout instead of the tables")
-  boolean json;
+  @Mixin VerdictOptions verdict;
 
   /** What to measure, all of it known. */
   List<String> metrics() {
@@ -55,6 +47,6 @@ final class ComparisonOptions {
 
   /** What may not happen. */
   Optional<Gate> gate() {
-    return Optional.ofNullable(gateFile).map(file -> Gate.read(file, margin));
+    return Optional.ofNullable(gateFile).map(file -> Gate.read(file, verdict.margin));
   }
 }

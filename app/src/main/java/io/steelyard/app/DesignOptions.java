@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.study.Study;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
@@ -112,6 +113,12 @@ final class DesignOptions {
         .adapting(
             new Study.Adaptive(
                 precision == null ? margin / 2 : precision, trials == null ? MOST_TRIALS : trials));
+  }
+
+  /** Settings of a study whose processes load no model: the lengths and types are those of none. */
+  static Study.Settings withoutModel() {
+    return new Study.Settings(
+        Runtime.getRuntime().availableProcessors(), 1, "f16", false, Environment.affinity());
   }
 
   private void check() {

@@ -3,7 +3,6 @@ package io.steelyard.app;
 import io.steelyard.lab.benchmark.Benchmark;
 import io.steelyard.lab.benchmark.BenchmarkClass;
 import io.steelyard.lab.benchmark.BenchmarkProtocol;
-import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.run.BenchmarkRun;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.EngineException;
@@ -72,22 +71,12 @@ final class JavaBenchCommand implements Callable<Integer> {
       description = "flags of the measured JVMs, parted by blanks, such as \"-XX:+UseG1GC -Xmx4g\"")
   String jvmFlags;
 
-  @Option(
-      names = "--margin",
-      paramLabel = "SHARE",
-      defaultValue = DesignOptions.MARGIN + "",
-      converter = Converters.Share.class,
-      description = "the change that matters")
-  double margin;
-
-  @Option(names = "--json", description = "print summary.json on stdout instead of the tables")
-  boolean json;
-
+  @Mixin VerdictOptions verdict;
   @Mixin DesignOptions design;
 
   @Override
   public Integer call() throws Exception {
-    Study.Design usual = design.of(margin, USUAL_TRIALS);
+    Study.Design usual = design.of(verdict.margin, USUAL_TRIALS);
     Study.Design measured = usual.warmedUp(MOST_WARM_UP_CALLS, usual.warmUpSeconds());
     Console console = new Console();
     String className = what;
@@ -103,15 +92,13 @@ final class JavaBenchCommand implements Callable<Integer> {
     if (!jvmFlags.isBlank()) {
       options.put(BenchmarkProtocol.JVM_FLAGS, jvmFlags.strip());
     }
-    Study.Settings settings =
-        new Study.Settings(
-            Runtime.getRuntime().availableProcessors(), 1, "f16", false, Environment.affinity());
     int worst = ExitCode.FINE;
     for (Benchmark<?, ?> benchmark : chosen(absolute(places), className)) {
       Study study =
-          BenchmarkRun.study(CommandText.of(spec), benchmark, options, settings, measured);
+          BenchmarkRun.study(
+              CommandText.of(spec), benchmark, options, DesignOptions.withoutModel(), measured);
       int code =
-          new StudyConsole(console, json)
+          new StudyConsole(console, verdict.json)
               .begin(design.runs, "bench-java-" + fileName(benchmark.name()), study);
       worst = Math.max(worst, code);
     }

@@ -153,7 +153,7 @@ final class RegressCommand implements Callable<Integer> {
       Map<String, Path> folders = new LinkedHashMap<>();
       folders.put(HEAD, after.path());
       folders.put(BASE, before.path());
-      study = commands.ofFolders(spec, options, folders, BASE, comparison.margin);
+      study = commands.ofFolders(spec, options, folders, BASE, comparison.verdict.margin);
       build(after, head, console);
       build(before, base, console);
     }
@@ -205,7 +205,14 @@ final class RegressCommand implements Callable<Integer> {
   private Study study(List<String> specs, String baseline, List<String> metrics, Console console) {
     ResolvedModel model = Models.resolve(options.model, console);
     return options.study(
-        CommandText.of(spec), model, specs, baseline, metrics, 1, comparison.margin, List.of());
+        CommandText.of(spec),
+        model,
+        specs,
+        baseline,
+        metrics,
+        1,
+        comparison.verdict.margin,
+        List.of());
   }
 
   private int begin(
@@ -227,7 +234,7 @@ final class RegressCommand implements Callable<Integer> {
             annotations,
             stored,
             gate);
-    return new StudyConsole(console, comparison.json)
+    return new StudyConsole(console, comparison.verdict.json)
         .begin(
             options.design.runs,
             "regress",

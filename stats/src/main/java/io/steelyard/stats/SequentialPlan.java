@@ -60,17 +60,6 @@ public final class SequentialPlan {
   }
 
   /**
-   * A plan of looks after every block from the third to the last, for intervals that hold together
-   * at 95 %.
-   *
-   * @param lastLook the most blocks that will be run, at least two; with two or three there is one
-   *     look, at the full level
-   */
-  public static SequentialPlan upTo(int lastLook) {
-    return of(Math.min(FIRST_LOOK, lastLook), lastLook, Intervals.LEVEL);
-  }
-
-  /**
    * A plan of looks after every block from the first look to the last.
    *
    * @param firstLook blocks at the first look, at least two

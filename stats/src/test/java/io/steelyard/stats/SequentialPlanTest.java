@@ -14,23 +14,28 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SequentialPlanTest {
+  /** Looks from the third block on, or at the last of fewer, that hold together at 95 %. */
+  private static SequentialPlan upTo(int lastLook) {
+    return SequentialPlan.of(
+        Math.min(SequentialPlan.FIRST_LOOK, lastLook), lastLook, Intervals.LEVEL);
+  }
 
   @Test
   void oneLookHasTheWholeLevel() {
-    assertThat(SequentialPlan.upTo(3).levelAt(3)).isCloseTo(0.95, within(1e-12));
-    assertThat(SequentialPlan.upTo(2).levelAt(2)).isCloseTo(0.95, within(1e-12));
+    assertThat(upTo(3).levelAt(3)).isCloseTo(0.95, within(1e-12));
+    assertThat(upTo(2).levelAt(2)).isCloseTo(0.95, within(1e-12));
   }
 
   @Test
   void firstLookSpendsItsShareOfTheSquare() {
-    assertThat(SequentialPlan.upTo(10).levelAt(3)).isCloseTo(1 - 0.05 * 0.09, within(1e-12));
+    assertThat(upTo(10).levelAt(3)).isCloseTo(1 - 0.05 * 0.09, within(1e-12));
   }
 
   /** Two looks can be checked by a calculation that shares nothing with the grid: simulation. */
   @ParameterizedTest
   @ValueSource(ints = {4, 5, 8, 12, 30})
   void intervalsOfAllLooksMissTogetherInFivePercent(int blocks) {
-    SequentialPlan plan = SequentialPlan.upTo(blocks);
+    SequentialPlan plan = upTo(blocks);
     double[] boundaries = new double[blocks + 1];
     for (int look = plan.firstLook(); look <= blocks; look++) {
       boundaries[look] = StudentT.critical(look, plan.levelAt(look));
@@ -117,7 +122,7 @@ class SequentialPlanTest {
   void stoppingWhenSettledMissesAndAlarmsInAtMostFivePercent() {
     int blocks = 8;
     int studies = 3000;
-    SequentialPlan plan = SequentialPlan.upTo(blocks);
+    SequentialPlan plan = upTo(blocks);
     RandomGenerator random = Seeds.generator(2025);
     int uncovered = 0;
     int early = 0;
@@ -296,13 +301,13 @@ class SequentialPlanTest {
 
   @Test
   void refusesLooksThatAreNotPlanned() {
-    assertThatThrownBy(() -> SequentialPlan.upTo(5).levelAt(6))
+    assertThatThrownBy(() -> upTo(5).levelAt(6))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("from block 3 to block 5, not at block 6");
-    assertThatThrownBy(() -> SequentialPlan.upTo(1))
+    assertThatThrownBy(() -> upTo(1))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("needs two blocks");
-    assertThatThrownBy(() -> SequentialPlan.upTo(201))
+    assertThatThrownBy(() -> upTo(201))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("at most 200");
   }

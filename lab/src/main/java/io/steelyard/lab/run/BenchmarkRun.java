@@ -271,16 +271,7 @@ public final class BenchmarkRun {
               options.putAll(operations.getOrDefault(label, Map.of()));
               engines.put(label, new Study.Engine(engine.spec(), engine.name(), options));
             });
-    return new Study(
-        plan.command(),
-        plan.model(),
-        engines,
-        plan.baseline(),
-        plan.metrics(),
-        plan.shape(),
-        plan.settings(),
-        plan.design(),
-        plan.allowed());
+    return plan.with(engines);
   }
 
   private static double forkSeconds(Study study, Map<String, EngineParity> proved) {

@@ -250,6 +250,12 @@ public record Study(
         command, model, engines, baseline, metrics, shape, settings, other, allowed, limits);
   }
 
+  /** The same study of these engines. */
+  public Study with(Map<String, Engine> others) {
+    return new Study(
+        command, model, others, baseline, metrics, shape, settings, design, allowed, limits);
+  }
+
   /** The same study with these limits. */
   public Study with(Optional<Limits> known) {
     return new Study(
