@@ -26,7 +26,7 @@ final class FixedWork implements AutoCloseable {
   private static final int LONGS = 16 << 20;
 
   /** How often the buffer is read in one repetition. */
-  private static final int PASSES = 4;
+  private static final int PASSES = 2;
 
   /** Runs before the first time is taken: on-stack replacement first, then the whole method. */
   private static final int WARM_UP = 6;

@@ -9,7 +9,7 @@ import io.steelyard.lab.study.Study;
  */
 record BlockPlan(double forkSeconds) {
   /** What the sentinel takes a block, its start included. */
-  private static final double SENTINEL_SECONDS = 1.3;
+  private static final double SENTINEL_SECONDS = 2;
 
   /** On shared machines every second block is disturbed and measured again. */
   private static final double REPEATED = 1.5;
