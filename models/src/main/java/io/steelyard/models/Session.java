@@ -45,7 +45,8 @@ public final class Session implements AutoCloseable {
 
   Session(Architecture architecture, Kernels kernels, int capacity, DataType kvType) {
     config = architecture.config();
-    batch = Math.min(BATCH, capacity);
+    // Where tokens see later ones, all must be in one pass.
+    batch = architecture.causal() ? Math.min(BATCH, capacity) : capacity;
     try {
       cache =
           new KeyValueCache(
