@@ -16,7 +16,7 @@ final class DesignOptions {
   static final long SEED = 20251127;
 
   /** Trials of a process, where more of them pay. */
-  private static final int MOST_TRIALS = 20;
+  private static final int MOST_TRIALS = 50;
 
   @Option(
       names = "--budget",

@@ -7,6 +7,7 @@ import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.worker.MachineCounters;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.Workers;
@@ -14,8 +15,11 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -30,6 +34,12 @@ final class BlockLoop {
   /** A block is measured at most this often; the last attempt stands, disturbed or not. */
   private static final int ATTEMPTS = 2;
 
+  /**
+   * Once so many have been made and most were disturbed, that is what the machine is like: to
+   * measure a block again would only cost the time of another.
+   */
+  private static final int ATTEMPTS_TO_KNOW = 6;
+
   /** A process that fails may have been killed from outside; a second failure is the engine's. */
   private static final int TRIES = 2;
 
@@ -41,10 +51,15 @@ final class BlockLoop {
    */
   record Place(int block, int attempt, Cell cell, int fork, int trials) {}
 
-  /** Runs one process of a cell and leaves its entries in the journal. */
+  /** Runs one process of each of some cells and leaves their entries in the journal. */
   @FunctionalInterface
   interface Forks {
-    void run(Place place);
+    /**
+     * Runs them.
+     *
+     * @param places of the same block, attempt and workload
+     */
+    void run(List<Place> places);
   }
 
   /** What the loop asks of the machine. */
@@ -156,10 +171,26 @@ final class BlockLoop {
       if (disturbed.isEmpty()) {
         return;
       }
+      boolean again = attempt < ATTEMPTS && !alwaysDisturbed();
       if (end.isEmpty()) {
-        noteDisturbed(block, attempt, disturbed);
+        noteDisturbed(block, again, disturbed);
+      }
+      if (!again) {
+        return;
       }
     }
+  }
+
+  /** Whether most attempts are disturbed on this machine, as far as one can tell. */
+  private boolean alwaysDisturbed() {
+    Map<List<Integer>, Boolean> attempts = new HashMap<>();
+    for (Entry entry : journal.entries()) {
+      if (entry instanceof Entry.BlockEnd end) {
+        attempts.put(List.of(end.block(), end.attempt()), !end.disturbed().isEmpty());
+      }
+    }
+    long disturbed = attempts.values().stream().filter(each -> each).count();
+    return attempts.size() >= ATTEMPTS_TO_KNOW && 2 * disturbed > attempts.size();
   }
 
   /** The first blocks had no median to be judged by; now there is one. */
@@ -176,20 +207,20 @@ final class BlockLoop {
                 end.stolenShare(),
                 disturbed,
                 end.spentShare()));
-        noteDisturbed(earlier, 1, disturbed);
+        noteDisturbed(earlier, true, disturbed);
         attempt(earlier);
       }
     }
   }
 
-  private void noteDisturbed(int block, int attempt, String why) {
+  private void noteDisturbed(int block, boolean again, String why) {
     listener.note(
         "block "
             + block
             + " was disturbed ("
             + why
             + ")"
-            + (attempt < ATTEMPTS ? "; it is measured again" : "; it stands all the same"));
+            + (again ? "; it is measured again" : "; it stands all the same"));
   }
 
   /**
@@ -269,6 +300,9 @@ final class BlockLoop {
     // places.
     Collections.shuffle(
         order, new SplittableRandom(study.design().seed() * 31 + block * 7L + attempt));
+    // Cells of a workload take turns, so they stand together.
+    List<Workload> workloads = order.stream().map(Cell::workload).distinct().toList();
+    order.sort(Comparator.comparingInt(cell -> workloads.indexOf(cell.workload())));
     return order;
   }
 
@@ -279,25 +313,40 @@ final class BlockLoop {
    */
   private void runCells(int block, int attempt) {
     List<Cell> order = order(block, attempt);
-    for (int i = 0; i < order.size(); i++) {
-      Cell cell = order.get(i);
-      if (givenUp(block, cell)) {
-        continue;
-      }
+    for (Workload workload : order.stream().map(Cell::workload).distinct().toList()) {
+      List<Cell> cells =
+          order.stream()
+              .filter(cell -> cell.workload().equals(workload) && !givenUp(block, cell))
+              .toList();
       Look seen = seen(block);
-      int trials = seen.trials().getOrDefault(cell.workload(), study.design().trials());
-      for (int tries = 0; tries < TRIES && !finished(block, attempt, cell); tries++) {
+      int trials = seen.trials().getOrDefault(workload, study.design().trials());
+      List<Cell> left = unfinished(block, attempt, cells);
+      for (int tries = 0; tries < TRIES && !left.isEmpty(); tries++) {
         listener.progress(
             "measuring",
-            share(block, (double) i / order.size()),
-            "block %s: %s%s".formatted(ofAll(block), cell.id(), standing(seen, cell)));
-        forks.run(new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell), trials));
+            share(block, (double) order.indexOf(cells.getFirst()) / order.size()),
+            "block %s: %s%s".formatted(ofAll(block), ids(left), standing(seen, workload)));
+        forks.run(
+            left.stream()
+                .map(
+                    cell ->
+                        new Place(block, attempt, cell, 1 + startsOf(block, attempt, cell), trials))
+                .toList());
+        left = unfinished(block, attempt, cells);
       }
-      if (!finished(block, attempt, cell)) {
+      for (Cell cell : left) {
         listener.note(
             cell.id() + " failed in block " + block + " and is left out of those that follow");
       }
     }
+  }
+
+  private List<Cell> unfinished(int block, int attempt, List<Cell> among) {
+    return among.stream().filter(cell -> !finished(block, attempt, cell)).toList();
+  }
+
+  private static String ids(List<Cell> cells) {
+    return cells.stream().map(Cell::id).collect(Collectors.joining(", "));
   }
 
   /** How many there will be is known where the design is fixed. */
@@ -307,8 +356,8 @@ final class BlockLoop {
         : block + " of " + study.design().forks();
   }
 
-  private static String standing(Look seen, Cell cell) {
-    List<String> ratios = seen.standing().getOrDefault(cell.workload(), List.of());
+  private static String standing(Look seen, Workload workload) {
+    List<String> ratios = seen.standing().getOrDefault(workload, List.of());
     return ratios.isEmpty() ? "" : ", so far " + String.join(", ", ratios);
   }
 

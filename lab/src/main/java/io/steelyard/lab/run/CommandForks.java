@@ -13,6 +13,7 @@ import io.steelyard.lab.worker.MachineCounters;
 import io.steelyard.lab.worker.WorkerException;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -44,7 +45,11 @@ final class CommandForks implements BlockLoop.Forks {
   }
 
   @Override
-  public void run(Place place) {
+  public void run(List<Place> places) {
+    places.forEach(this::run);
+  }
+
+  private void run(Place place) {
     journal.add(
         new Entry.ForkStart(
             place.block(),

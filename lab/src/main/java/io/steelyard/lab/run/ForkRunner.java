@@ -27,13 +27,20 @@ import io.steelyard.stats.WarmUp;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * One fresh process of one cell: start, load, warm up, trials, close; every step in the journal.
+ * Fresh processes of the cells of a workload: start, load, warm up, trials, close; every step in
+ * the journal.
+ *
+ * <p>One works at a time. They are started and warmed up one after the other; then they take turns
+ * at trials, each stopped while another works. So the trials that are compared lie seconds apart,
+ * where the machine is most alike: it drifts by more from one process to the next than from call to
+ * call. What only a fresh process can show, such as a cold start, each does alone.
  */
 final class ForkRunner implements BlockLoop.Forks {
   /** Compilation under this share of the last warm-up calls' time counts as none. */
@@ -66,16 +73,27 @@ final class ForkRunner implements BlockLoop.Forks {
     this.journal = journal;
   }
 
-  /** Runs the process to its end. What goes wrong with the engine is recorded, not thrown. */
+  /** Runs the processes to their end. What goes wrong with an engine is recorded, not thrown. */
   @Override
-  public void run(Place place) {
-    Fork fork = new Fork(place, parity.get(place.cell().label()));
+  public void run(List<Place> places) {
+    boolean alone = places.getFirst().cell().workload().kind() == Workload.Kind.START;
+    if (alone && places.size() > 1) {
+      places.forEach(place -> run(List.of(place)));
+      return;
+    }
+    List<Fork> forks = places.stream().map(Fork::new).toList();
     try {
-      fork.run();
-    } catch (WorkerException e) {
-      fork.fail(e.getMessage(), e);
-    } catch (IOException e) {
-      fork.fail("the process's own figures can't be read: " + e.getMessage(), e);
+      forks.forEach(fork -> fork.step(fork::begin));
+      List<Fork> order = new ArrayList<>(forks);
+      for (int trial = 0; trial < (alone ? 0 : places.getFirst().trials()); trial++) {
+        int index = trial;
+        order.forEach(fork -> fork.step(() -> fork.trial(index)));
+        // What the machine does in a straight line meets all alike.
+        Collections.reverse(order);
+      }
+      forks.forEach(fork -> fork.step(fork::finish));
+    } finally {
+      forks.forEach(Fork::close);
     }
   }
 
@@ -125,59 +143,100 @@ final class ForkRunner implements BlockLoop.Forks {
     return trialPrompt(block, trials, others > 0 ? trials + call % others : call, prompts);
   }
 
+  /** What a process does while no other works. */
+  @FunctionalInterface
+  private interface Step {
+    void run() throws WorkerException, IOException;
+  }
+
   private final class Fork {
     private final Place place;
     private final EngineParity expected;
+    private WorkerProcess worker;
+    private boolean ended;
     private boolean settled = true;
     private ProcessMemory memory = new ProcessMemory(0, 0, 0);
     private long residentSum;
     private int residentCount;
     private Map<String, Long> parts = Map.of();
 
-    Fork(Place place, EngineParity expected) {
+    Fork(Place place) {
       this.place = place;
-      this.expected = expected;
+      expected = parity.get(place.cell().label());
     }
 
-    void run() throws WorkerException, IOException {
+    /** Takes a step, unless the process has ended, and stops it again until the next. */
+    void step(Step step) {
+      if (ended) {
+        return;
+      }
+      try {
+        if (worker != null) {
+          worker.resume();
+        }
+        step.run();
+        if (!ended) {
+          worker.pause();
+        }
+      } catch (WorkerException e) {
+        fail(e.getMessage(), e);
+      } catch (IOException e) {
+        fail("the process's own figures can't be read: " + e.getMessage(), e);
+      }
+    }
+
+    /** Starts, loads and warms up. */
+    void begin() throws WorkerException, IOException {
       Study.Engine engine = study.engines().get(place.cell().label());
-      String failure = "";
-      try (WorkerProcess worker =
+      worker =
           workers.start(
               place.cell().id(),
               engine.name(),
               engine.options(),
-              timeouts(place.cell().workload(), expected.estimates()))) {
-        EngineInfo info = worker.info();
-        refuseOtherBuild(info.build());
-        long ready = worker.processMemory().resident();
-        Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
-        journal.add(
-            new Entry.ForkStart(
-                place.block(),
-                place.attempt(),
-                place.cell().id(),
-                place.fork(),
-                worker.pid(),
-                info.hosted(),
-                info.build(),
-                worker.readyNanos() - worker.startedNanos(),
-                loaded.value().phases().values().stream().mapToLong(Long::longValue).sum(),
-                loaded.outsideNanos(),
-                loaded.value().phases(),
-                ready,
-                loaded.value().settings()));
-        if (place.cell().workload().kind() == Workload.Kind.START) {
-          start(worker);
-        } else {
-          warmUp(worker);
-          trials(worker);
-          failure = proof(worker);
-        }
-        memory = worker.processMemory();
-        parts = worker.memory().value().parts();
+              timeouts(place.cell().workload(), expected.estimates()));
+      EngineInfo info = worker.info();
+      refuseOtherBuild(info.build());
+      long ready = worker.processMemory().resident();
+      Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
+      journal.add(
+          new Entry.ForkStart(
+              place.block(),
+              place.attempt(),
+              place.cell().id(),
+              place.fork(),
+              worker.pid(),
+              info.hosted(),
+              info.build(),
+              worker.readyNanos() - worker.startedNanos(),
+              loaded.value().phases().values().stream().mapToLong(Long::longValue).sum(),
+              loaded.outsideNanos(),
+              loaded.value().phases(),
+              ready,
+              loaded.value().settings()));
+      if (place.cell().workload().kind() == Workload.Kind.START) {
+        start();
+      } else {
+        warmUp();
       }
+    }
+
+    void trial(int index) throws WorkerException, IOException {
+      call(place.cell().workload(), Role.TRIAL, index, promptOf(index));
+    }
+
+    /** Proves the result where that is still to be done, and ends the process. */
+    void finish() throws WorkerException, IOException {
+      String failure = proof();
+      memory = worker.processMemory();
+      parts = worker.memory().value().parts();
+      close();
       end(failure);
+    }
+
+    void close() {
+      if (worker != null) {
+        worker.close();
+      }
     }
 
     /**
@@ -204,11 +263,11 @@ final class ForkRunner implements BlockLoop.Forks {
       }
     }
 
-    private void start(WorkerProcess worker) throws WorkerException, IOException {
+    private void start() throws WorkerException, IOException {
       List<Workload> calls = calls(place.cell().workload());
-      call(worker, calls.getFirst(), Role.FIRST, 0, promptOf(0));
+      call(calls.getFirst(), Role.FIRST, 0, promptOf(0));
       for (int i = 1; i < calls.size(); i++) {
-        call(worker, calls.get(i), Role.WARM_UP, i - 1, promptOf(0));
+        call(calls.get(i), Role.WARM_UP, i - 1, promptOf(0));
       }
     }
 
@@ -216,7 +275,7 @@ final class ForkRunner implements BlockLoop.Forks {
      * A trial is warmed with itself: the same calls, until their times settle and compilation has
      * all but ended, or the cap is reached. A cell whose times have settled by then is steady.
      */
-    private void warmUp(WorkerProcess worker) throws WorkerException, IOException {
+    private void warmUp() throws WorkerException, IOException {
       Study.Design design = study.design();
       List<Entry.Call> calls = new ArrayList<>();
       long started = System.nanoTime();
@@ -227,7 +286,7 @@ final class ForkRunner implements BlockLoop.Forks {
           && (calls.size() < WarmUp.LEAST_ITERATIONS
               || (System.nanoTime() - started) / 1e9 < design.warmUpSeconds())) {
         int prompt = warmUpPrompt(place.block(), place.trials(), calls.size(), prompts.count());
-        calls.add(call(worker, place.cell().workload(), Role.WARM_UP, calls.size(), prompt));
+        calls.add(call(place.cell().workload(), Role.WARM_UP, calls.size(), prompt));
         double[] times = calls.stream().mapToDouble(Entry.Call::nanos).toArray();
         settled = WarmUp.settled(times);
         // What the runtime compiles around a hosted engine is none of the engine's own code.
@@ -241,12 +300,6 @@ final class ForkRunner implements BlockLoop.Forks {
       long compiling = last.stream().mapToLong(Entry.Call::compileNanos).sum();
       long all = last.stream().mapToLong(Entry.Call::outsideNanos).sum();
       return (double) compiling / all;
-    }
-
-    private void trials(WorkerProcess worker) throws WorkerException, IOException {
-      for (int trial = 0; trial < place.trials(); trial++) {
-        call(worker, place.cell().workload(), Role.TRIAL, trial, promptOf(trial));
-      }
     }
 
     private int promptOf(int trial) {
@@ -268,7 +321,7 @@ final class ForkRunner implements BlockLoop.Forks {
     /**
      * Timed operations were held against each other; now their result is held to the baseline's.
      */
-    private String proof(WorkerProcess worker) throws WorkerException {
+    private String proof() throws WorkerException {
       Workload workload = place.cell().workload();
       boolean differs =
           workload.kind() == Workload.Kind.OPERATION
@@ -277,8 +330,7 @@ final class ForkRunner implements BlockLoop.Forks {
       return differs ? "it gave something else than the baseline in the end" : "";
     }
 
-    private Entry.Call call(
-        WorkerProcess worker, Workload workload, Role role, int index, int prompt)
+    private Entry.Call call(Workload workload, Role role, int index, int prompt)
         throws WorkerException, IOException {
       long compiledBefore = worker.compileNanos();
       MachineCounters before = MachineCounters.read(worker.pid());
@@ -320,10 +372,12 @@ final class ForkRunner implements BlockLoop.Forks {
       if (shuttingDown()) {
         throw new RunException("stopped: './steelyard resume' goes on from here", cause);
       }
+      close();
       end(failure);
     }
 
     private void end(String failure) {
+      ended = true;
       journal.add(
           new Entry.ForkEnd(
               place.block(),

@@ -36,6 +36,9 @@ record Look(
   /** One trial alone has no spread. */
   private static final int LEAST_TRIALS = 2;
 
+  /** With fewer blocks Student's t is so wide that more trials can't make up for it. */
+  private static final int BLOCKS_WANTED = 10;
+
   /**
    * Takes a look.
    *
@@ -62,7 +65,7 @@ record Look(
         boolean free = adaptive.mostTrials() > study.design().trials();
         for (String label : study.engines().keySet()) {
           if (free && !label.equals(study.baseline())) {
-            trials(study, label, metric, blocks, adaptive.mostTrials())
+            trials(study, label, metric, blocks)
                 .ifPresent(n -> trials.merge(workload, n, Math::max));
           }
         }
@@ -99,8 +102,7 @@ record Look(
   }
 
   /** By the spread of what is compared: of the ratio where there is a baseline. */
-  private static OptionalInt trials(
-      Study study, String label, Metric metric, Blocks blocks, int most) {
+  private static OptionalInt trials(Study study, String label, Metric metric, Blocks blocks) {
     Cell own = new Cell(label, metric.workload());
     boolean alone = study.baseline().isEmpty();
     // Paired with itself where there is no baseline.
@@ -112,14 +114,23 @@ record Look(
         || forks.stream().anyMatch(fork -> fork.calls(Role.TRIAL).size() < LEAST_TRIALS)) {
       return OptionalInt.empty();
     }
+    double forkCost = forks.stream().mapToDouble(Look::nanosWithoutTrials).average().orElseThrow();
+    double trialCost = forks.stream().mapToDouble(Look::nanosOfTrial).average().orElseThrow();
     return OptionalInt.of(
         TrialsPerFork.best(
             metric.sample(pairs.subject()),
             alone ? Optional.empty() : Optional.of(metric.sample(pairs.baseline())),
-            forks.stream().mapToDouble(Look::nanosWithoutTrials).average().orElseThrow(),
-            forks.stream().mapToDouble(Look::nanosOfTrial).average().orElseThrow(),
+            forkCost,
+            trialCost,
             LEAST_TRIALS,
-            most));
+            affordable(study, forkCost, trialCost)));
+  }
+
+  /** The most trials of a process with which enough blocks fit in the budget. */
+  private static int affordable(Study study, double forkCost, double trialCost) {
+    double nanos = 1e9 * study.design().budgetSeconds() / BLOCKS_WANTED / study.cells().size();
+    int most = study.design().adaptive().orElseThrow().mostTrials();
+    return (int) Math.clamp((nanos - forkCost) / trialCost, LEAST_TRIALS, most);
   }
 
   private static double nanosWithoutTrials(ForkRecord fork) {

@@ -132,6 +132,24 @@ final class ProcessGroup {
     return startedNanos;
   }
 
+  /**
+   * Stops all processes of the group, whatever they do, until {@link #resume}. Where the kernel
+   * can't be asked to kill them with the coordinator they go on: a stopped one would never see its
+   * end.
+   */
+  void pause() {
+    if (!DEATH_SIGNAL.isEmpty() && process.isAlive()) {
+      Posix.pauseGroup(pid());
+    }
+  }
+
+  /** Lets them go on. */
+  void resume() {
+    if (process.isAlive()) {
+      Posix.resumeGroup(pid());
+    }
+  }
+
   /** Kills every process of the group, and descendants that left it. */
   void kill() {
     List<ProcessHandle> descendants;

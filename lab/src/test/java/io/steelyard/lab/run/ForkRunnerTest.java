@@ -18,6 +18,7 @@ import io.steelyard.lab.worker.Workers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -82,6 +83,10 @@ class ForkRunnerTest {
   private static Study onTestEngine(Study study) {
     Map<String, Study.Engine> engines = new LinkedHashMap<>();
     study.engines().keySet().forEach(l -> engines.put(l, new Study.Engine(l, "test", Map.of())));
+    return with(study, engines);
+  }
+
+  private static Study with(Study study, Map<String, Study.Engine> engines) {
     return new Study(
         study.command(),
         study.model(),
@@ -95,17 +100,33 @@ class ForkRunnerTest {
   }
 
   private void runFork(Journal journal, EngineParity expected) {
+    run(journal, List.of(place("a/x")), Map.of("a/x", expected));
+  }
+
+  private static BlockLoop.Place place(String label) {
+    return new BlockLoop.Place(
+        2, 1, new Cell(label, Workload.prefill(512, 0)), 1, STUDY.design().trials());
+  }
+
+  private void run(
+      Journal journal, List<BlockLoop.Place> places, Map<String, EngineParity> parity) {
+    run(STUDY, journal, places, parity);
+  }
+
+  private void run(
+      Study study,
+      Journal journal,
+      List<BlockLoop.Place> places,
+      Map<String, EngineParity> parity) {
     Workers workers =
         new Workers(
-            STUDY.model(),
-            STUDY.settings(),
+            study.model(),
+            study.settings(),
             EngineRegistry.of(folder.resolve("engines")),
             name -> folder.resolve("stderr.log"),
             folder.resolve("scratch"));
-    Cell cell = STUDY.cells().getFirst();
     Prompts prompts = new Prompts(List.of(new int[] {1, 2, 3}));
-    new ForkRunner(STUDY, workers, prompts, journal, Map.of(cell.label(), expected))
-        .run(new BlockLoop.Place(2, 1, cell, 1, STUDY.design().trials()));
+    new ForkRunner(study, workers, prompts, journal, parity).run(places);
   }
 
   /** The test engine says that its build is 1. */
@@ -128,6 +149,59 @@ class ForkRunnerTest {
       assertThat(journal.entries().getLast())
           .isInstanceOfSatisfying(Entry.ForkEnd.class, end -> assertThat(end.failure()).isEmpty());
     }
+  }
+
+  @Test
+  void processesTakeTurnsAtTrialsInAnOrderThatTurnsRound() {
+    try (Journal journal = journal()) {
+      run(
+          journal,
+          List.of(place("a/x"), place("b")),
+          Map.of("a/x", provedBuild("1"), "b", TestData.built(TestData.parity("b"), "1")));
+
+      List<String> turns = new ArrayList<>();
+      List<Entry> ends = new ArrayList<>();
+      for (Entry entry : journal.entries()) {
+        if (entry instanceof Entry.Call call && call.role() == Entry.Role.TRIAL) {
+          turns.add(Cell.label(call.cell()) + call.index());
+        } else if (entry instanceof Entry.ForkEnd) {
+          ends.add(entry);
+        }
+      }
+      assertThat(turns).containsExactly("a/x0", "b0", "b1", "a/x1", "a/x2", "b2");
+      assertThat(ends).hasSize(2).isEqualTo(lastTwo(journal.entries()));
+    }
+  }
+
+  private static List<Entry> lastTwo(List<Entry> entries) {
+    return entries.subList(entries.size() - 2, entries.size());
+  }
+
+  @Test
+  void aProcessThatFailsHoldsUpNoOther() {
+    try (Journal journal = journal()) {
+      Map<String, EngineParity> parity = new LinkedHashMap<>();
+      parity.put("missing", TestData.built(TestData.parity("a/x"), "1"));
+      parity.put("b", TestData.built(TestData.parity("b"), "1"));
+      Study study = withEngine("missing", new Study.Engine("none", "/bin/false", Map.of()));
+
+      run(study, journal, List.of(place("missing"), place("b")), parity);
+
+      Map<String, String> failures = new LinkedHashMap<>();
+      for (Entry entry : journal.entries()) {
+        if (entry instanceof Entry.ForkEnd end) {
+          failures.put(Cell.label(end.cell()), end.failure());
+        }
+      }
+      assertThat(failures).containsOnlyKeys("missing", "b").containsEntry("b", "");
+      assertThat(failures.get("missing")).isNotEmpty();
+    }
+  }
+
+  private static Study withEngine(String label, Study.Engine engine) {
+    Map<String, Study.Engine> engines = new LinkedHashMap<>(STUDY.engines());
+    engines.put(label, engine);
+    return with(STUDY, engines);
   }
 
   @Test

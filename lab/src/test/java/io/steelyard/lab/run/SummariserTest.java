@@ -171,13 +171,17 @@ class SummariserTest {
   }
 
   private Study.Design adaptive(int forks, int mostTrials) {
+    return adaptive(forks, mostTrials, study.design().budgetSeconds());
+  }
+
+  private Study.Design adaptive(int forks, int mostTrials, double budget) {
     Study.Design design = study.design();
     return new Study.Design(
             forks,
             design.trials(),
             design.warmUpCap(),
             design.warmUpSeconds(),
-            design.budgetSeconds(),
+            budget,
             design.margin(),
             design.seed())
         .adapting(new Study.Adaptive(0.01, mostTrials));
@@ -223,7 +227,7 @@ class SummariserTest {
 
   @Test
   void moreTrialsPayWhereTheyScatterMoreThanTheirProcesses() {
-    study = TestData.with(study, adaptive(10, 20));
+    study = TestData.with(study, adaptive(10, 20, Study.Design.NO_BUDGET));
     scatteringTrials(200, 0);
     int many = look().trials().get(Workload.prefill(512, 0));
     journal.clear();
@@ -232,6 +236,15 @@ class SummariserTest {
 
     assertThat(many).isEqualTo(20);
     assertThat(few).isEqualTo(2);
+  }
+
+  @Test
+  void thereAreNoMoreTrialsThanLeaveRoomForTenBlocks() {
+    study = TestData.with(study, adaptive(10, 20, 160));
+    scatteringTrials(200, 0);
+
+    // Two processes with trials of a second, and a start of some milliseconds each.
+    assertThat(look().trials()).containsEntry(Workload.prefill(512, 0), 7);
   }
 
   /** Three blocks whose trials and whose processes differ by these milliseconds. */

@@ -7,6 +7,15 @@ import java.util.SplittableRandom;
 
 /** Chooses tokens by a {@link Sampling}. The same seed and logits give the same tokens. */
 public final class Sampler {
+  /**
+   * Logits are looked at in pieces on the heap: before a loop is compiled, which in a cold process
+   * is most of its life, reading off-heap memory takes many times as long.
+   */
+  private static final int PIECE = 4096;
+
+  private static final ThreadLocal<float[]> PIECES =
+      ThreadLocal.withInitial(() -> new float[PIECE]);
+
   private final Sampling sampling;
   private final SplittableRandom random;
 
@@ -27,13 +36,18 @@ public final class Sampler {
    */
   public static int argmax(MemorySegment logits) {
     int count = count(logits);
+    float[] piece = PIECES.get();
     int best = 0;
     float max = Float.NEGATIVE_INFINITY;
-    for (int id = 0; id < count; id++) {
-      float logit = logits.getAtIndex(ValueLayout.JAVA_FLOAT, id);
-      if (logit > max) {
-        max = logit;
-        best = id;
+    for (int from = 0; from < count; from += PIECE) {
+      int size = Math.min(PIECE, count - from);
+      MemorySegment.copy(
+          logits, ValueLayout.JAVA_FLOAT, (long) from * Float.BYTES, piece, 0, size);
+      for (int i = 0; i < size; i++) {
+        if (piece[i] > max) {
+          max = piece[i];
+          best = from + i;
+        }
       }
     }
     return best;
