@@ -203,9 +203,7 @@ public final class Session implements AutoCloseable {
         continue;
       }
       int count = 1;
-      while (count < logits.count()
-          && from + count < ids.length
-          && wanted.test(from + count)) {
+      while (count < logits.count() && from + count < ids.length && wanted.test(from + count)) {
         count++;
       }
       pass.logits(hidden.from(from), count, logits);

@@ -76,7 +76,7 @@ public record Diffusion(
     return new Diffusion(tokens, steps, algorithm, 0, 1, 0, 0, 0);
   }
 
-  /** The schedule's time before a step, from 0; after the last it is {@code steps}. */
+  /** The schedule's time before a step, of which the first is 0. */
   double time(int step) {
     return 1 + (LAST_TIME - 1) * step / steps;
   }

@@ -79,7 +79,9 @@ final class Distribution {
     }
   }
 
-  /** The most likely token (ties: lowest id), or one drawn at random where there is a temperature. */
+  /**
+   * The most likely token (ties: lowest id), or one drawn at random where there is a temperature.
+   */
   int choose(Diffusion diffusion, SplittableRandom random) {
     if (diffusion.temperature() > 0) {
       return Draw.one(probabilities, random);
