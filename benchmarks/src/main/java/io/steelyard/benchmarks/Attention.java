@@ -1,5 +1,6 @@
 package io.steelyard.benchmarks;
 
+import io.steelyard.kernels.AttentionRule;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.KeyValues;
@@ -71,6 +72,6 @@ public class Attention {
 
   @Benchmark
   public void attention() {
-    kernels.attention(queries, cache, BEFORE, (float) (1 / Math.sqrt(DIMENSION)), out, tokens);
+    kernels.attention(queries, cache, BEFORE, AttentionRule.causal((float) (1 / Math.sqrt(DIMENSION))), out, tokens);
   }
 }

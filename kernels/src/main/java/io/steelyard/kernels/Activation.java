@@ -1,5 +1,7 @@
 package io.steelyard.kernels;
 
+import java.util.Locale;
+
 /** What a feed-forward network's gate goes through: {@code x · sigmoid(curve(x))}. */
 public enum Activation {
   /** The sigmoid linear unit: the curve is x itself. */
@@ -16,6 +18,11 @@ public enum Activation {
 
   /** {@code 2·√(2/π)}. */
   public static final float SLOPE = 1.5957692f;
+
+  /** The name in records. */
+  String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
 
   double apply(double x) {
     double curve = this == SILU ? x : SLOPE * (x + CUBE * x * x * x);

@@ -146,10 +146,20 @@ public interface Kernels extends AutoCloseable {
   /**
    * Root-mean-square norm: {@code y = x / √(mean(x²) + epsilon) · weight}.
    *
-   * @param weight one row of the same width
+   * @param x rows of one vector, or of several side by side, such as the heads of a query; each is
+   *     normed by itself
+   * @param weight one row as wide as a vector
    * @param y may be x
    */
   void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens);
+
+  /**
+   * Layer norm without its bias: {@code y = (x − mean(x)) / √(variance(x) + epsilon) · weight}.
+   *
+   * @param weight one row of the same width
+   * @param y may be x
+   */
+  void layerNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens);
 
   /**
    * Turns every head of x in place.
@@ -171,21 +181,38 @@ public interface Kernels extends AutoCloseable {
   void store(KeyValues cache, Rows keys, Rows values, int position, int tokens);
 
   /**
-   * Causal grouped-query attention: token i, at position {@code position + i}, attends to all
-   * cached positions up to its own. Query head h uses key-value head {@code h / (heads / kvHeads)}.
+   * Grouped-query attention: token i, at position {@code position + i}, attends to the cached
+   * positions that the rule lets it see. Query head h uses key-value head {@code h / (heads /
+   * kvHeads)}.
    *
    * @param queries rows of {@code heads × dimension} values
    * @param position of the first token; it and the following ones are already stored
-   * @param scale multiplies the scores, usually {@code 1/√dimension}
    * @param out rows as wide as the queries; must not overlap them
    */
-  void attention(Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens);
+  void attention(
+      Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens);
 
   /** Gated activation: {@code out = activation(gate) · up}. {@code out} may be one of them. */
   void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens);
 
+  /** Activation in place: {@code x = activation(x)}. */
+  void activate(Activation activation, Rows x, int tokens);
+
   /** Adds in place: {@code x += delta}. */
   void add(Rows x, Rows delta, int tokens);
+
+  /**
+   * Adds the same to every row, in place.
+   *
+   * @param bias one row of the same width
+   */
+  void addBias(Rows x, Rows bias, int tokens);
+
+  /** Multiplies in place: {@code x = x · factor}. */
+  void scale(Rows x, float factor, int tokens);
+
+  /** Caps in place: {@code x = cap · tanh(x / cap)}. */
+  void softCap(Rows x, float cap, int tokens);
 
   /** Ends the threads and frees scratch memory. */
   @Override

@@ -5,6 +5,7 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -23,6 +24,12 @@ final class MachineAttention {
 
   private static final int ROWS = Product.F32.tokens();
 
+  private static final float[] HIDDEN = new float[KEYS];
+
+  static {
+    Arrays.fill(HIDDEN, Softmax.LOWEST);
+  }
+
   private final MachineCode code;
   private final ThreadTeam team;
   private final int few;
@@ -37,7 +44,7 @@ final class MachineAttention {
   private Rows out;
   private int position;
   private int tokens;
-  private float scale;
+  private AttentionRule rule;
   private int group;
   private int tiles;
   private int parts;
@@ -58,12 +65,15 @@ final class MachineAttention {
     tileAttention = code.tiles().map(tileCode -> new TileAttention(team, code, tileCode, calls));
   }
 
-  void run(MachineCache cache, Rows queries, Rows out, int position, int tokens, float scale) {
+  void run(
+      MachineCache cache, Rows queries, Rows out, int position, int tokens, AttentionRule rule) {
     if (tokens == 0) {
       return;
     }
-    if (tokens > few && tileAttention.isPresent() && TileAttention.takes(cache)) {
-      tileAttention.get().run(cache, queries, out, position, tokens, scale);
+    if (tokens > few
+        && tileAttention.isPresent()
+        && TileAttention.takes(cache, rule, position + tokens)) {
+      tileAttention.get().run(cache, queries, out, position, tokens, rule);
       return;
     }
     this.cache = cache;
@@ -71,7 +81,7 @@ final class MachineAttention {
     this.out = out;
     this.position = position;
     this.tokens = tokens;
-    this.scale = scale;
+    this.rule = rule;
     group = queries.width() / cache.shape().width();
     tiles = (tokens * group + ROWS - 1) / ROWS;
     int all = position + tokens;
@@ -92,6 +102,9 @@ final class MachineAttention {
     code.single(Single.SOFTMAX);
     code.single(Single.SCALE);
     code.single(Single.ADD_SCALED);
+    if (rule.softCap() > 0) {
+      code.single(Single.SOFT_CAP);
+    }
     if (cache.isBytes()) {
       code.single(Single.WIDEN_KEYS);
       code.single(Single.WIDEN_VALUES);
@@ -106,6 +119,16 @@ final class MachineAttention {
 
   private int rowsOf(int tile) {
     return Math.min(ROWS, tokens * group - tile * ROWS);
+  }
+
+  /** The position of a row's query. */
+  private int own(int tile, int row) {
+    return position + (tile * ROWS + row) / group;
+  }
+
+  /** The position after the last that a row sees. */
+  private int end(int tile, int row) {
+    return rule.end(own(tile, row), position + tokens - 1);
   }
 
   private int sumWidth() {
@@ -183,9 +206,8 @@ final class MachineAttention {
 
     void attend(int head, int tile, int part) {
       int rows = rowsOf(tile);
-      int last = position + (tile * ROWS + rows - 1) / group;
-      int begin = part * partKeys;
-      int end = Math.min(last + 1, begin + partKeys);
+      int begin = Math.max(part * partKeys, rule.first(own(tile, 0)) / KEYS * KEYS);
+      int end = Math.min(end(tile, rows - 1), (part + 1) * partKeys);
       long sums = parts > 1 ? partial(head, tile, part) : result;
       long state = sums + 4L * ROWS * sumWidth();
       begin(head, tile, rows, state);
@@ -212,7 +234,7 @@ final class MachineAttention {
         RawMemory.putFloat(at + Softmax.MAXIMUM, Softmax.LOWEST);
         RawMemory.putFloat(at + Softmax.SUM, 0);
       }
-      RawMemory.putFloat(state, scale);
+      RawMemory.putFloat(state, rule.scale());
     }
 
     private void step(
@@ -230,10 +252,16 @@ final class MachineAttention {
             chunks,
             0xFFFF_FFFFL);
       }
+      if (rule.softCap() > 0) {
+        cap(scores, rows, groups * MachineCache.GROUP);
+      }
+      if (key < rule.first(own(tile, rows - 1))) {
+        calls.run();
+        hideBeforeWindow(tile, rows, key, keys);
+      }
       for (int row = 0; row < rows; row++) {
-        int visible = position + (tile * ROWS + row) / group + 1 - key;
         long at = state + Softmax.HEADER + (long) row * Softmax.ROW;
-        RawMemory.putInt(at + Softmax.VISIBLE, visible);
+        RawMemory.putInt(at + Softmax.VISIBLE, end(tile, row) - key);
       }
       calls.add(code.single(Single.SOFTMAX), scores, 4L * KEYS, weights, state, 2L * groups, rows);
       calls.run();
@@ -252,6 +280,31 @@ final class MachineAttention {
             0xFFFF_FFFFL | (more ? 1L << 32 : 0));
       }
       calls.run();
+    }
+
+    /** Caps scores, which are yet to be scaled. */
+    private void cap(long scores, int rows, int values) {
+      float cap = rule.softCap() / rule.scale();
+      for (int row = 0; row < rows; row++) {
+        calls.add(
+            code.single(Single.SOFT_CAP),
+            scores + 4L * KEYS * row,
+            values,
+            Float.floatToRawIntBits(cap) & 0xFFFF_FFFFL,
+            Float.floatToRawIntBits(-2 / cap) & 0xFFFF_FFFFL,
+            0,
+            0);
+      }
+    }
+
+    /** Keys that have left a row's window get the lowest score. */
+    private void hideBeforeWindow(int tile, int rows, int key, int keys) {
+      for (int row = 0; row < rows; row++) {
+        int hidden = Math.min(keys, rule.first(own(tile, row)) - key);
+        if (hidden > 0) {
+          RawMemory.putFloats(scores + 4L * KEYS * row, HIDDEN, hidden);
+        }
+      }
     }
 
     /** Scales earlier sums to the new maxima. */
@@ -315,22 +368,22 @@ final class MachineAttention {
   private void merge(int head, int tile, int row) {
     long stateAt = 4L * ROWS * sumWidth();
     float largest = Softmax.LOWEST;
-    int used = 0;
-    int last = position + (tile * ROWS + row) / group;
-    for (int part = 0; part < parts && part * partKeys <= last; part++) {
+    int first = rule.first(own(tile, row)) / partKeys;
+    int last = (end(tile, row) - 1) / partKeys;
+    for (int part = first; part <= last; part++) {
       largest = Math.max(largest, maximum(partial(head, tile, part) + stateAt, row));
-      used++;
     }
+    double scale = rule.scale();
     double total = 0;
-    for (int part = 0; part < used; part++) {
+    for (int part = first; part <= last; part++) {
       long state = partial(head, tile, part) + stateAt;
-      total += Math.exp((double) scale * (maximum(state, row) - largest)) * sum(state, row);
+      total += Math.exp(scale * (maximum(state, row) - largest)) * sum(state, row);
     }
-    for (int part = 0; part < used; part++) {
+    for (int part = first; part <= last; part++) {
       long result = partial(head, tile, part);
-      double factor = Math.exp((double) scale * (maximum(result + stateAt, row) - largest)) / total;
+      double factor = Math.exp(scale * (maximum(result + stateAt, row) - largest)) / total;
       write(
-          part == 0 ? Single.SCALE : Single.ADD_SCALED,
+          part == first ? Single.SCALE : Single.ADD_SCALED,
           head,
           tile * ROWS + row,
           result + 4L * row * sumWidth(),

@@ -168,15 +168,26 @@ final class MachineKernels implements Kernels {
   @Override
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
     Operands.rmsNorm(x, weight, y, tokens);
-    int width = x.width();
+    norm(Single.RMS_NORM, x, weight, epsilon, y, tokens);
+  }
+
+  @Override
+  public void layerNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    Operands.layerNorm(x, weight, y, tokens);
+    norm(Single.LAYER_NORM, x, weight, epsilon, y, tokens);
+  }
+
+  private void norm(Single which, Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    int width = weight.width();
     rowCalls
-        .of(code.single(Single.RMS_NORM))
+        .of(code.single(which))
         .row(x)
         .constant(weight.address(0))
         .row(y)
         .constant(width)
         .constant(bits(epsilon))
         .constant(bits(width))
+        .repeat(x.width() / width, (long) Float.BYTES * width)
         .run(tokens);
   }
 
@@ -209,9 +220,9 @@ final class MachineKernels implements Kernels {
 
   @Override
   public void attention(
-      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
+      Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     Operands.attention(queries, cache, position, out, tokens);
-    attention.run((MachineCache) cache, queries, out, position, tokens, scale);
+    attention.run((MachineCache) cache, queries, out, position, tokens, rule);
   }
 
   @Override
@@ -223,6 +234,51 @@ final class MachineKernels implements Kernels {
         .row(up)
         .row(out)
         .constant(gate.width())
+        .run(tokens);
+  }
+
+  @Override
+  public void activate(Activation activation, Rows x, int tokens) {
+    Operands.rows(x, tokens);
+    rowCalls
+        .of(code.single(activation == Activation.SILU ? Single.SILU : Single.GELU))
+        .row(x)
+        .constant(x.width())
+        .run(tokens);
+  }
+
+  @Override
+  public void addBias(Rows x, Rows bias, int tokens) {
+    Operands.bias(x, bias, tokens);
+    rowCalls
+        .of(code.single(Single.ADD))
+        .row(x)
+        .constant(bias.address(0))
+        .constant(x.width())
+        .run(tokens);
+  }
+
+  @Override
+  public void scale(Rows x, float factor, int tokens) {
+    Operands.rows(x, tokens);
+    rowCalls
+        .of(code.single(Single.SCALE))
+        .row(x)
+        .row(x)
+        .constant(x.width())
+        .constant(bits(factor))
+        .run(tokens);
+  }
+
+  @Override
+  public void softCap(Rows x, float cap, int tokens) {
+    Operands.rows(x, tokens);
+    rowCalls
+        .of(code.single(Single.SOFT_CAP))
+        .row(x)
+        .constant(x.width())
+        .constant(bits(cap))
+        .constant(bits(-2 / cap))
         .run(tokens);
   }
 

@@ -20,9 +20,22 @@ final class Operands {
   }
 
   static void rmsNorm(Rows x, Rows weight, Rows y, int tokens) {
+    if (x.width() % weight.width() != 0) {
+      throw new IllegalArgumentException(
+          "rows of " + x.width() + " values are no vectors of " + weight.width());
+    }
+    norm(x, weight, y, tokens);
+  }
+
+  static void layerNorm(Rows x, Rows weight, Rows y, int tokens) {
     x.require("the norm's input", weight.width(), tokens);
+    norm(x, weight, y, tokens);
+  }
+
+  private static void norm(Rows x, Rows weight, Rows y, int tokens) {
+    x.require("the norm's input", x.width(), tokens);
     weight.require("the norm's weight", weight.width(), 1);
-    y.require("the norm's output", weight.width(), tokens);
+    y.require("the norm's output", x.width(), tokens);
   }
 
   static void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
@@ -58,6 +71,15 @@ final class Operands {
     }
     queries.require("queries", queries.width(), tokens);
     out.require("attention's output", queries.width(), tokens);
+  }
+
+  static void rows(Rows x, int tokens) {
+    x.require("the operand", x.width(), tokens);
+  }
+
+  static void bias(Rows x, Rows bias, int tokens) {
+    rows(x, tokens);
+    bias.require("the bias", x.width(), 1);
   }
 
   static void elementwise(Rows first, Rows second, Rows third, int tokens) {

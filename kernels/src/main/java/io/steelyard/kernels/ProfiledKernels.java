@@ -221,6 +221,17 @@ public final class ProfiledKernels implements Kernels {
   }
 
   @Override
+  public void layerNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    timed(
+        "layerNorm",
+        x.width(),
+        tokens,
+        0,
+        0,
+        () -> kernels.layerNorm(x, weight, epsilon, y, tokens));
+  }
+
+  @Override
   public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
     timed(
         "rope",
@@ -249,27 +260,47 @@ public final class ProfiledKernels implements Kernels {
 
   @Override
   public void attention(
-      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
-    long seen = (long) tokens * position + (long) tokens * (tokens + 1) / 2;
+      Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     long width = cache.shape().width();
     timed(
         "attention",
         cache.shape().type(),
         tokens,
-        2 * width * (position + tokens) * cache.shape().type().blockBytes(),
-        2 * seen * queries.width(),
-        () -> kernels.attention(queries, cache, position, scale, out, tokens));
+        2 * width * (position + tokens - rule.first(position)) * cache.shape().type().blockBytes(),
+        2 * rule.seen(position, tokens) * queries.width(),
+        () -> kernels.attention(queries, cache, position, rule, out, tokens));
   }
 
   @Override
   public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     timed(
-        activation == Activation.SILU ? "siluGate" : "geluGate",
+        activation.label() + "Gate",
         gate.width(),
         tokens,
         0,
         0,
         () -> kernels.gate(activation, gate, up, out, tokens));
+  }
+
+  @Override
+  public void activate(Activation activation, Rows x, int tokens) {
+    timed(
+        activation.label(), x.width(), tokens, 0, 0, () -> kernels.activate(activation, x, tokens));
+  }
+
+  @Override
+  public void addBias(Rows x, Rows bias, int tokens) {
+    timed("addBias", x.width(), tokens, 0, 0, () -> kernels.addBias(x, bias, tokens));
+  }
+
+  @Override
+  public void scale(Rows x, float factor, int tokens) {
+    timed("scale", x.width(), tokens, 0, 0, () -> kernels.scale(x, factor, tokens));
+  }
+
+  @Override
+  public void softCap(Rows x, float cap, int tokens) {
+    timed("softCap", x.width(), tokens, 0, 0, () -> kernels.softCap(x, cap, tokens));
   }
 
   @Override

@@ -114,14 +114,38 @@ final class ReferenceKernels implements Kernels {
   @Override
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
     Operands.rmsNorm(x, weight, y, tokens);
+    int width = weight.width();
     for (int token = 0; token < tokens; token++) {
-      double squares = 0;
-      for (int i = 0; i < x.width(); i++) {
-        squares += (double) x.get(token, i) * x.get(token, i);
+      for (int from = 0; from < x.width(); from += width) {
+        double squares = 0;
+        for (int i = from; i < from + width; i++) {
+          squares += (double) x.get(token, i) * x.get(token, i);
+        }
+        double scale = 1 / Math.sqrt(squares / width + epsilon);
+        for (int i = from; i < from + width; i++) {
+          y.set(token, i, (float) (x.get(token, i) * scale * weight.get(0, i - from)));
+        }
       }
-      double scale = 1 / Math.sqrt(squares / x.width() + epsilon);
-      for (int i = 0; i < x.width(); i++) {
-        y.set(token, i, (float) (x.get(token, i) * scale * weight.get(0, i)));
+    }
+  }
+
+  @Override
+  public void layerNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    Operands.layerNorm(x, weight, y, tokens);
+    int width = x.width();
+    for (int token = 0; token < tokens; token++) {
+      double mean = 0;
+      for (int i = 0; i < width; i++) {
+        mean += x.get(token, i);
+      }
+      mean /= width;
+      double squares = 0;
+      for (int i = 0; i < width; i++) {
+        squares += (x.get(token, i) - mean) * (x.get(token, i) - mean);
+      }
+      double scale = 1 / Math.sqrt(squares / width + epsilon);
+      for (int i = 0; i < width; i++) {
+        y.set(token, i, (float) ((x.get(token, i) - mean) * scale * weight.get(0, i)));
       }
     }
   }
@@ -197,14 +221,14 @@ final class ReferenceKernels implements Kernels {
 
   @Override
   public void attention(
-      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
+      Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     Operands.attention(queries, cache, position, out, tokens);
     int heads = queries.width() / cache.shape().dimension();
     team.run(
         (member, members) -> {
           double[] scores = new double[position + tokens];
           for (int item = member; item < heads * tokens; item += members) {
-            attend(queries, (PlainCache) cache, position, scale, out, item, scores);
+            attend(queries, (PlainCache) cache, position, tokens, rule, out, item, scores);
           }
         });
   }
@@ -214,7 +238,8 @@ final class ReferenceKernels implements Kernels {
       Rows queries,
       PlainCache cache,
       int position,
-      float scale,
+      int tokens,
+      AttentionRule rule,
       Rows out,
       int item,
       double[] scores) {
@@ -223,24 +248,26 @@ final class ReferenceKernels implements Kernels {
     int token = item / heads;
     int query = item % heads * dimension;
     int key = item % heads / (heads / cache.shape().heads()) * dimension;
-    int visible = position + token + 1;
+    int first = rule.first(position + token);
+    int end = rule.end(position + token, position + tokens - 1);
     double max = Double.NEGATIVE_INFINITY;
-    for (int p = 0; p < visible; p++) {
+    for (int p = first; p < end; p++) {
       double score = 0;
       for (int i = 0; i < dimension; i++) {
         score += (double) queries.get(token, query + i) * cache.get(cache.keys(), p, key + i);
       }
-      scores[p] = score * scale;
+      score *= rule.scale();
+      scores[p] = rule.softCap() == 0 ? score : softCap(score, rule.softCap());
       max = Math.max(max, scores[p]);
     }
     double sum = 0;
-    for (int p = 0; p < visible; p++) {
+    for (int p = first; p < end; p++) {
       scores[p] = Math.exp(scores[p] - max);
       sum += scores[p];
     }
     for (int i = 0; i < dimension; i++) {
       double value = 0;
-      for (int p = 0; p < visible; p++) {
+      for (int p = first; p < end; p++) {
         value += scores[p] * cache.get(cache.values(), p, key + i);
       }
       out.set(token, query + i, (float) (value / sum));
@@ -253,6 +280,46 @@ final class ReferenceKernels implements Kernels {
     for (int token = 0; token < tokens; token++) {
       for (int i = 0; i < gate.width(); i++) {
         out.set(token, i, (float) (activation.apply(gate.get(token, i)) * up.get(token, i)));
+      }
+    }
+  }
+
+  @Override
+  public void activate(Activation activation, Rows x, int tokens) {
+    each(x, tokens, (value, column) -> activation.apply(value));
+  }
+
+  @Override
+  public void addBias(Rows x, Rows bias, int tokens) {
+    Operands.bias(x, bias, tokens);
+    each(x, tokens, (value, column) -> value + bias.get(0, column));
+  }
+
+  @Override
+  public void scale(Rows x, float factor, int tokens) {
+    each(x, tokens, (value, column) -> value * factor);
+  }
+
+  @Override
+  public void softCap(Rows x, float cap, int tokens) {
+    each(x, tokens, (value, column) -> softCap(value, cap));
+  }
+
+  private static double softCap(double value, double cap) {
+    return cap * Math.tanh(value / cap);
+  }
+
+  /** What becomes of a value in a column. */
+  @FunctionalInterface
+  private interface ValueOperator {
+    double apply(double value, int column);
+  }
+
+  private static void each(Rows x, int tokens, ValueOperator operator) {
+    Operands.rows(x, tokens);
+    for (int token = 0; token < tokens; token++) {
+      for (int i = 0; i < x.width(); i++) {
+        x.set(token, i, (float) operator.apply(x.get(token, i), i));
       }
     }
   }

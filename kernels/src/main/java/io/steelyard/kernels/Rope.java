@@ -18,6 +18,7 @@ public final class Rope {
 
   private final Layout layout;
   private final double[] frequencies;
+  private final double magnitude;
 
   /**
    * Describes a rotation.
@@ -37,11 +38,33 @@ public final class Rope {
           factors.length + " rope factors where " + dimensions / 2 + " are needed");
     }
     this.layout = layout;
-    this.frequencies = new double[dimensions / 2];
+    this.frequencies = frequencies(dimensions, theta);
     for (int i = 0; i < frequencies.length; i++) {
       double factor = factors.length == 0 ? 1 : factors[i];
-      frequencies[i] = scale * Math.pow(theta, -2.0 * i / dimensions) / factor;
+      frequencies[i] *= scale / factor;
     }
+    magnitude = 1;
+  }
+
+  /**
+   * Describes a rotation.
+   *
+   * @param frequencies of the pairs: a position times one is the angle
+   * @param magnitude multiplies what is turned
+   */
+  public Rope(Layout layout, double[] frequencies, double magnitude) {
+    this.layout = layout;
+    this.frequencies = frequencies.clone();
+    this.magnitude = magnitude;
+  }
+
+  /** The frequencies of RoFormer, {@code theta^(-2i/dimensions)}. */
+  public static double[] frequencies(int dimensions, double theta) {
+    double[] frequencies = new double[dimensions / 2];
+    for (int i = 0; i < frequencies.length; i++) {
+      frequencies[i] = Math.pow(theta, -2.0 * i / dimensions);
+    }
+    return frequencies;
   }
 
   public Layout layout() {
@@ -70,8 +93,8 @@ public final class Rope {
     for (int token = 0; token < tokens; token++) {
       for (int i = 0; i < pairs; i++) {
         double angle = (double) (position + token) * frequencies[i];
-        out.set(token, i, (float) Math.cos(angle));
-        out.set(token, pairs + i, (float) Math.sin(angle));
+        out.set(token, i, (float) (magnitude * Math.cos(angle)));
+        out.set(token, pairs + i, (float) (magnitude * Math.sin(angle)));
       }
     }
   }

@@ -15,6 +15,8 @@ final class RowCalls implements ThreadTeam.Task {
   private final long[] arguments = new long[6];
   private final long[] strides = new long[3];
   private int count;
+  private int repetitions;
+  private long step;
   private int rows;
 
   RowCalls(ThreadTeam team, TeamCalls calls) {
@@ -26,6 +28,7 @@ final class RowCalls implements ThreadTeam.Task {
   RowCalls of(Function called) {
     function = called;
     count = 0;
+    repetitions = 1;
     arguments[3] = 0;
     arguments[4] = 0;
     arguments[5] = 0;
@@ -48,6 +51,17 @@ final class RowCalls implements ThreadTeam.Task {
     return this;
   }
 
+  /**
+   * Makes as many calls for each row, one for each of the vectors that lie in it side by side.
+   *
+   * @param bytes from one vector to the next
+   */
+  RowCalls repeat(int vectors, long bytes) {
+    repetitions = vectors;
+    step = bytes;
+    return this;
+  }
+
   /** Makes the calls; a few are not worth waking anybody. */
   void run(int rows) {
     while (count < strides.length) {
@@ -66,15 +80,22 @@ final class RowCalls implements ThreadTeam.Task {
     CallList list = calls.of(member);
     int end = share(rows, member + 1, members);
     for (int row = share(rows, member, members); row < end; row++) {
-      list.add(
-          function,
-          arguments[0] + row * strides[0],
-          arguments[1] + row * strides[1],
-          arguments[2] + row * strides[2],
-          arguments[3],
-          arguments[4],
-          arguments[5]);
+      for (int i = 0; i < repetitions; i++) {
+        list.add(
+            function,
+            at(0, row, i),
+            at(1, row, i),
+            at(2, row, i),
+            arguments[3],
+            arguments[4],
+            arguments[5]);
+      }
     }
     list.run();
+  }
+
+  private long at(int argument, int row, int repetition) {
+    long stride = strides[argument];
+    return arguments[argument] + row * stride + (stride == 0 ? 0 : repetition * step);
   }
 }

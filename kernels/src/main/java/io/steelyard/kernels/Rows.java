@@ -78,6 +78,32 @@ public record Rows(MemorySegment data, int width, int stride) {
     data.setAtIndex(ValueLayout.JAVA_FLOAT, (long) row * stride + column, value);
   }
 
+  /** Sets a row to zero. */
+  public void clear(int row) {
+    for (int i = 0; i < width; i++) {
+      set(row, i, 0);
+    }
+  }
+
+  /** Copies a row of rows as wide. */
+  public void copy(int row, Rows from, int fromRow) {
+    MemorySegment.copy(
+        from.data,
+        ValueLayout.JAVA_FLOAT,
+        (long) fromRow * from.stride * Float.BYTES,
+        data,
+        ValueLayout.JAVA_FLOAT,
+        (long) row * stride * Float.BYTES,
+        width);
+  }
+
+  /** Adds a row of rows as wide, times a factor. */
+  public void addScaled(int row, Rows from, int fromRow, float factor) {
+    for (int i = 0; i < width; i++) {
+      set(row, i, Math.fma(factor, from.get(fromRow, i), get(row, i)));
+    }
+  }
+
   /** The machine address of a row's first value. */
   long address(int row) {
     return data.address() + (long) row * stride * Float.BYTES;

@@ -49,6 +49,8 @@ final class TileAttention implements AutoCloseable {
   private int rows;
   private int group;
   private int bands;
+  private int lastPosition;
+  private AttentionRule rule;
   private float scale;
   private Function panels;
   private Function product;
@@ -72,17 +74,26 @@ final class TileAttention implements AutoCloseable {
     }
   }
 
-  /** Whether it is exact enough for a cache. */
-  static boolean takes(MachineCache cache) {
-    return cache.shape().type() != DataType.F32;
+  /**
+   * Whether it is exact enough for a cache, and knows the rule.
+   *
+   * @param positions how many there are after the call
+   */
+  static boolean takes(MachineCache cache, AttentionRule rule, int positions) {
+    return cache.shape().type() != DataType.F32
+        && rule.softCap() == 0
+        && (rule.window() == 0 || rule.window() >= positions);
   }
 
-  void run(MachineCache cache, Rows queries, Rows out, int position, int tokens, float scale) {
+  void run(
+      MachineCache cache, Rows queries, Rows out, int position, int tokens, AttentionRule rule) {
     this.cache = cache;
     this.queries = queries;
     this.out = out;
     this.position = position;
-    this.scale = (float) (scale * LOG2_E);
+    this.rule = rule;
+    lastPosition = position + tokens - 1;
+    scale = (float) (rule.scale() * LOG2_E);
     group = queries.width() / cache.shape().width();
     rows = tokens * group;
     bands = (rows + BAND * TileCode.ROWS - 1) / (BAND * TileCode.ROWS);
@@ -107,6 +118,11 @@ final class TileAttention implements AutoCloseable {
     for (int i = next.getAndIncrement(); i < bands * heads; i = next.getAndIncrement()) {
       item.attend(i % heads, bands - 1 - i / heads);
     }
+  }
+
+  /** The position after the last that a row sees. */
+  private int end(int row) {
+    return rule.end(position + row / group, lastPosition);
   }
 
   /** Where a row's values are in queries or output. */
@@ -172,15 +188,14 @@ final class TileAttention implements AutoCloseable {
       int first = band * BAND * TileCode.ROWS;
       int count = Math.min(BAND * TileCode.ROWS, rows - first);
       begin(head, first, count);
-      int end = position + (first + count - 1) / group + 1;
+      int end = end(first + count - 1);
       for (int key = 0; key < end; key += KEYS) {
         int seen = Math.min(KEYS, end - key);
         keys(head, key, seen);
         values(head, key, seen);
         for (int row = 0; row < count; row += TileCode.ROWS) {
           int inBlock = Math.min(TileCode.ROWS, count - row);
-          int last = position + (first + row + inBlock - 1) / group;
-          if (key <= last) {
+          if (key < end(first + row + inBlock - 1)) {
             step(first + row, inBlock, row / TileCode.ROWS, key, seen);
           }
         }
@@ -256,7 +271,7 @@ final class TileAttention implements AutoCloseable {
       long rowSums = sums + block * sumBytes;
       calls.add(product, query + block * queryBytes, keys, scores, 2L * pairs, chunks, begin);
       for (int row = 0; row < inBlock; row++) {
-        visible[row] = position + (firstRow + row) / group + 1 - key;
+        visible[row] = end(firstRow + row) - key;
       }
       RawMemory.putInts(state(block) + TileSoftmax.VISIBLE, visible, inBlock);
       calls.add(softmax, scores, weights, state(block), inBlock, pairs, rowSums);

@@ -6,7 +6,9 @@ import static io.steelyard.kernels.ThreadTeam.share;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
 
 /** The portable fast tier: the JDK's Vector API over all threads. */
 final class VectorKernels implements Kernels {
@@ -121,9 +123,14 @@ final class VectorKernels implements Kernels {
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
     Operands.rmsNorm(x, weight, y, tokens);
     long w = weight.address(0);
+    int width = weight.width();
     eachRow(
         tokens,
-        (row, lanes) -> rmsNorm(x.address(row), w, epsilon, y.address(row), x.width(), lanes));
+        (row, lanes) -> {
+          for (int i = 0; i < x.width(); i += width) {
+            rmsNorm(x.address(row) + 4L * i, w, epsilon, y.address(row) + 4L * i, width, lanes);
+          }
+        });
   }
 
   private static void rmsNorm(long x, long weight, float epsilon, long y, int width, long lanes) {
@@ -144,6 +151,38 @@ final class VectorKernels implements Kernels {
     }
     for (int i = whole; i < width; i++) {
       Lanes.put(y + 4L * i, Lanes.scalar(x + 4L * i) * scale * Lanes.scalar(weight + 4L * i));
+    }
+  }
+
+  @Override
+  public void layerNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    Operands.layerNorm(x, weight, y, tokens);
+    long w = weight.address(0);
+    eachRow(
+        tokens,
+        (row, lanes) -> {
+          centre(x.address(row), y.address(row), x.width(), lanes);
+          rmsNorm(y.address(row), w, epsilon, y.address(row), x.width(), lanes);
+        });
+  }
+
+  /** Subtracts the mean. */
+  private static void centre(long x, long y, int width, long lanes) {
+    FloatVector sum = Lanes.broadcastOf(0);
+    int whole = width - width % COUNT;
+    for (int i = 0; i < whole; i += COUNT) {
+      sum = sum.add(Lanes.load(x + 4L * i));
+    }
+    float total = Lanes.sum(sum, lanes);
+    for (int i = whole; i < width; i++) {
+      total += Lanes.scalar(x + 4L * i);
+    }
+    float mean = total / width;
+    for (int i = 0; i < whole; i += COUNT) {
+      Lanes.store(y + 4L * i, Lanes.load(x + 4L * i).sub(mean));
+    }
+    for (int i = whole; i < width; i++) {
+      Lanes.put(y + 4L * i, Lanes.scalar(x + 4L * i) - mean);
     }
   }
 
@@ -197,17 +236,17 @@ final class VectorKernels implements Kernels {
 
   @Override
   public void attention(
-      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
+      Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     Operands.attention(queries, cache, position, out, tokens);
     VectorCache vectors = (VectorCache) cache;
     if (tokens <= few) {
       VectorTokenAttention attention =
-          new VectorTokenAttention(vectors, queries, out, position, tokens, scale, shared, own);
+          new VectorTokenAttention(vectors, queries, out, position, tokens, rule, shared, own);
       team.run(attention::run);
       attention.merge();
     } else {
       VectorPromptAttention attention =
-          new VectorPromptAttention(vectors, queries, out, position, tokens, scale, own);
+          new VectorPromptAttention(vectors, queries, out, position, tokens, rule, own);
       team.run(attention::run);
     }
   }
@@ -224,10 +263,8 @@ final class VectorKernels implements Kernels {
   private static void gate(Activation activation, long gate, long up, long out, int width) {
     int whole = width - width % COUNT;
     for (int i = 0; i < whole; i += COUNT) {
-      FloatVector g = Lanes.load(gate + 4L * i);
-      FloatVector curve = activation == Activation.SILU ? g : geluCurve(g);
-      FloatVector sigmoid = g.div(Lanes.exp(curve.neg()).add(1f));
-      Lanes.store(out + 4L * i, sigmoid.mul(Lanes.load(up + 4L * i)));
+      FloatVector activated = activated(activation, Lanes.load(gate + 4L * i));
+      Lanes.store(out + 4L * i, activated.mul(Lanes.load(up + 4L * i)));
     }
     for (int i = whole; i < width; i++) {
       float gated = (float) activation.apply(Lanes.scalar(gate + 4L * i));
@@ -235,8 +272,68 @@ final class VectorKernels implements Kernels {
     }
   }
 
+  private static FloatVector activated(Activation activation, FloatVector x) {
+    FloatVector curve = activation == Activation.SILU ? x : geluCurve(x);
+    return x.div(Lanes.exp(curve.neg()).add(1f));
+  }
+
   private static FloatVector geluCurve(FloatVector x) {
     return x.mul(x).mul(Activation.CUBE).add(1f).mul(x).mul(Activation.SLOPE);
+  }
+
+  /** What becomes of the values of a row, whole vectors of them and those that are left. */
+  private void each(Rows x, int tokens, UnaryOperator<FloatVector> lanes, FloatOperator single) {
+    Operands.rows(x, tokens);
+    int whole = x.width() - x.width() % COUNT;
+    eachRow(
+        tokens,
+        (row, scratch) -> {
+          long at = x.address(row);
+          for (int i = 0; i < whole; i += COUNT) {
+            Lanes.store(at + 4L * i, lanes.apply(Lanes.load(at + 4L * i)));
+          }
+          for (int i = whole; i < x.width(); i++) {
+            Lanes.put(at + 4L * i, single.apply(Lanes.scalar(at + 4L * i)));
+          }
+        });
+  }
+
+  @FunctionalInterface
+  private interface FloatOperator {
+    float apply(float value);
+  }
+
+  @Override
+  public void activate(Activation activation, Rows x, int tokens) {
+    each(x, tokens, v -> activated(activation, v), v -> (float) activation.apply(v));
+  }
+
+  @Override
+  public void addBias(Rows x, Rows bias, int tokens) {
+    Operands.bias(x, bias, tokens);
+    eachRow(tokens, (row, lanes) -> add(x.address(row), bias.address(0), x.width()));
+  }
+
+  @Override
+  public void scale(Rows x, float factor, int tokens) {
+    each(x, tokens, v -> v.mul(factor), v -> v * factor);
+  }
+
+  @Override
+  public void softCap(Rows x, float cap, int tokens) {
+    each(x, tokens, v -> softCap(v, cap), v -> (float) (cap * Math.tanh(v / cap)));
+  }
+
+  /** {@code tanh(x) = (1 - e) / (1 + e)} with {@code e = exp(-2·|x|)}, and the sign of x. */
+  private static FloatVector softCap(FloatVector x, float cap) {
+    FloatVector e = Lanes.exp(x.abs().mul(-2 / cap));
+    FloatVector size = e.neg().add(1f).div(e.add(1f)).mul(cap);
+    return size.blend(size.neg(), x.compare(VectorOperators.LT, 0f));
+  }
+
+  /** What attention makes of scaled scores. */
+  static FloatVector score(FloatVector scaled, AttentionRule rule) {
+    return rule.softCap() == 0 ? scaled : softCap(scaled, rule.softCap());
   }
 
   @Override

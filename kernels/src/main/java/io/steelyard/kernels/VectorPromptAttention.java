@@ -30,7 +30,7 @@ final class VectorPromptAttention {
   private final Rows out;
   private final int position;
   private final int tokens;
-  private final float scale;
+  private final AttentionRule rule;
   private final int dimension;
   private final int group;
   private final int blocks;
@@ -42,14 +42,14 @@ final class VectorPromptAttention {
       Rows out,
       int position,
       int tokens,
-      float scale,
+      AttentionRule rule,
       Scratch[] scratch) {
     this.cache = cache;
     this.queries = queries;
     this.out = out;
     this.position = position;
     this.tokens = tokens;
-    this.scale = scale;
+    this.rule = rule;
     this.scratch = scratch;
     dimension = cache.shape().dimension();
     group = queries.width() / cache.shape().width();
@@ -68,7 +68,8 @@ final class VectorPromptAttention {
 
   private final class Item {
     private final long query;
-    private final long lanePosition;
+    private final long laneFirst;
+    private final long laneLast;
     private final long keys;
     private final long values;
     private final long scores;
@@ -87,9 +88,10 @@ final class VectorPromptAttention {
       long sumBytes = (long) TILES * sumRows * ROW_BYTES;
       query =
           scratch.atLeast(
-              queryBytes + 3 * stateBytes + keyBytes + valueBytes + scoreBytes + sumBytes);
-      lanePosition = query + queryBytes;
-      maxima = lanePosition + stateBytes;
+              queryBytes + 4 * stateBytes + keyBytes + valueBytes + scoreBytes + sumBytes);
+      laneFirst = query + queryBytes;
+      laneLast = laneFirst + stateBytes;
+      maxima = laneLast + stateBytes;
       totals = maxima + stateBytes;
       keys = totals + stateBytes;
       values = keys + keyBytes;
@@ -102,15 +104,16 @@ final class VectorPromptAttention {
       int lanes = Math.min(TILES * WIDTH, tokens * group - firstLane);
       int tiles = (lanes + WIDTH - 1) / WIDTH;
       begin(head, firstLane, lanes, tiles);
-      int last = position + (firstLane + lanes - 1) / group;
-      for (int key = 0; key <= last; key += KEYS) {
-        int count = Math.min(KEYS, last + 1 - key);
+      int end = end(firstLane + lanes - 1);
+      for (int key = first(firstLane) / KEYS * KEYS; key < end; key += KEYS) {
+        int count = Math.min(KEYS, end - key);
         decode(head, key, count);
         for (int tile = 0; tile < tiles; tile++) {
-          int lastOfTile = Math.min(lanes, (tile + 1) * WIDTH) - 1;
-          int visible = position + (firstLane + lastOfTile) / group + 1 - key;
-          if (visible > 0) {
-            boolean all = key + count - 1 <= position + (firstLane + tile * WIDTH) / group;
+          int firstOfTile = firstLane + tile * WIDTH;
+          int lastOfTile = firstLane + Math.min(lanes, (tile + 1) * WIDTH) - 1;
+          int visible = end(lastOfTile) - key;
+          if (visible > 0 && key + count > first(firstOfTile)) {
+            boolean all = key + count <= end(firstOfTile) && key >= first(lastOfTile);
             step(tile, key, Math.min(count, visible), !all);
           }
         }
@@ -127,10 +130,11 @@ final class VectorPromptAttention {
         int tile = lane / WIDTH;
         long to = query + (long) tile * dimension * ROW_BYTES + 4L * (lane % WIDTH);
         for (int d = 0; d < dimension; d++) {
-          Lanes.put(to + (long) d * ROW_BYTES, Lanes.scalar(from + 4L * d) * scale);
+          Lanes.put(to + (long) d * ROW_BYTES, Lanes.scalar(from + 4L * d) * rule.scale());
         }
         // Exact up to 2^24 positions.
-        Lanes.put(lanePosition + 4L * lane, position + token);
+        Lanes.put(laneFirst + 4L * lane, first(index));
+        Lanes.put(laneLast + 4L * lane, end(index) - 1);
         Lanes.put(maxima + 4L * lane, LOWEST);
         Lanes.put(totals + 4L * lane, 0);
       }
@@ -162,8 +166,11 @@ final class VectorPromptAttention {
       long sum = sums + (long) tile * sumRows * ROW_BYTES;
       for (int half = 0; half < ROW_BYTES; half += BYTES) {
         long state = (long) tile * ROW_BYTES + half;
+        if (rule.softCap() > 0) {
+          cap(scores + half, count, rule);
+        }
         if (masked) {
-          mask(scores + half, lanePosition + state, key, count);
+          mask(scores + half, laneFirst + state, laneLast + state, key, count);
         }
         softmax(scores + half, maxima + state, totals + state, sum + half, count, dimension);
       }
@@ -192,12 +199,32 @@ final class VectorPromptAttention {
     }
   }
 
-  /** Lowers the scores of keys after a lane's own position. */
-  private static void mask(long scores, long lanePosition, int key, int count) {
-    FloatVector own = Lanes.load(lanePosition);
+  /** The first position that a lane sees. */
+  private int first(int lane) {
+    return rule.first(position + lane / group);
+  }
+
+  /** The position after the last that a lane sees. */
+  private int end(int lane) {
+    return rule.end(position + lane / group, position + tokens - 1);
+  }
+
+  private static void cap(long scores, int count, AttentionRule rule) {
     for (int k = 0; k < count; k++) {
       long at = scores + (long) k * ROW_BYTES;
-      VectorMask<Float> hidden = own.compare(VectorOperators.LT, (float) (key + k));
+      Lanes.store(at, VectorKernels.score(Lanes.load(at), rule));
+    }
+  }
+
+  /** Lowers the scores of keys that a lane doesn't see. */
+  private static void mask(long scores, long laneFirst, long laneLast, int key, int count) {
+    FloatVector first = Lanes.load(laneFirst);
+    FloatVector last = Lanes.load(laneLast);
+    for (int k = 0; k < count; k++) {
+      long at = scores + (long) k * ROW_BYTES;
+      VectorMask<Float> hidden =
+          last.compare(VectorOperators.LT, (float) (key + k))
+              .or(first.compare(VectorOperators.GT, (float) (key + k)));
       Lanes.store(at, Lanes.load(at).blend(LOWEST, hidden));
     }
   }

@@ -19,7 +19,7 @@ final class VectorTokenAttention {
   private final Rows out;
   private final int position;
   private final int tokens;
-  private final float scale;
+  private final AttentionRule rule;
   private final int heads;
   private final int group;
   private final int dimension;
@@ -34,7 +34,7 @@ final class VectorTokenAttention {
       Rows out,
       int position,
       int tokens,
-      float scale,
+      AttentionRule rule,
       Scratch shared,
       Scratch[] scratch) {
     this.cache = cache;
@@ -42,7 +42,7 @@ final class VectorTokenAttention {
     this.out = out;
     this.position = position;
     this.tokens = tokens;
-    this.scale = scale;
+    this.rule = rule;
     this.scratch = scratch;
     dimension = cache.shape().dimension();
     heads = cache.shape().heads();
@@ -64,32 +64,49 @@ final class VectorTokenAttention {
       int chunk = item / (tokens * heads);
       int token = item % (tokens * heads) / heads;
       int head = item % heads;
-      int visible = Math.min(CHUNK, position + token + 1 - chunk * CHUNK);
-      if (visible > 0) {
-        attend(token, head, chunk, visible, keys, values, scores);
+      int visible = Math.min(CHUNK, end(token) - chunk * CHUNK);
+      int hidden = Math.max(0, rule.first(position + token) - chunk * CHUNK);
+      if (visible > hidden) {
+        attend(token, head, chunk, hidden, visible, keys, values, scores);
       }
     }
+  }
+
+  /** The position after the last that a token sees. */
+  private int end(int token) {
+    return rule.end(position + token, position + tokens - 1);
   }
 
   private long partial(int token, int queryHead, int chunk) {
     return partial + ((long) (token * heads * group + queryHead) * chunks + chunk) * partialBytes;
   }
 
+  /**
+   * @param hidden keys of the chunk that come before those which are seen
+   * @param visible keys of the chunk up to the last that is seen
+   */
   private void attend(
-      int token, int head, int chunk, int visible, long keys, long values, long scores) {
+      int token,
+      int head,
+      int chunk,
+      int hidden,
+      int visible,
+      long keys,
+      long values,
+      long scores) {
     long query = queries.address(token) + 4L * head * group * dimension;
-    for (int k = 0; k < visible; k += GROUP) {
+    for (int k = hidden / GROUP * GROUP; k < visible; k += GROUP) {
       cache.keys(head, (chunk * CHUNK + k) / GROUP, keys, 4L * GROUP);
       for (int h = 0; h < group; h++) {
-        score(query + 4L * h * dimension, keys, dimension, scale, scores + 4L * (h * CHUNK + k));
+        score(query + 4L * h * dimension, keys, dimension, rule, scores + 4L * (h * CHUNK + k));
       }
     }
     for (int h = 0; h < group; h++) {
       long result = partial(token, head * group + h, chunk);
-      softmax(scores + 4L * h * CHUNK, visible, result);
+      softmax(scores + 4L * h * CHUNK, hidden, visible, result);
       Lanes.ALL.asSlice(result + 4L * GROUP, 4L * cache.padded()).fill((byte) 0);
     }
-    for (int k = 0; k < visible; k += GROUP) {
+    for (int k = hidden / GROUP * GROUP; k < visible; k += GROUP) {
       int count = Math.min(GROUP, visible - k);
       cache.values(head, chunk * CHUNK + k, count, values);
       for (int h = 0; h < group; h++) {
@@ -100,7 +117,7 @@ final class VectorTokenAttention {
   }
 
   /** Scores of one query head with one group of keys. */
-  private static void score(long query, long keys, int dimension, float scale, long scores) {
+  private static void score(long query, long keys, int dimension, AttentionRule rule, long scores) {
     for (int j = 0; j < GROUP; j += COUNT) {
       FloatVector even = Lanes.broadcastOf(0);
       FloatVector odd = Lanes.broadcastOf(0);
@@ -114,22 +131,26 @@ final class VectorTokenAttention {
       if (d < dimension) {
         even = Lanes.broadcast(query + 4L * d).fma(Lanes.load(key), even);
       }
-      Lanes.store(scores + 4L * j, even.add(odd).mul(scale));
+      Lanes.store(scores + 4L * j, VectorKernels.score(even.add(odd).mul(rule.scale()), rule));
     }
   }
 
   /** Scores become weights; their maximum and total begin the partial result. */
-  private static void softmax(long scores, int visible, long result) {
-    float max = Lanes.scalar(scores);
-    for (int k = 1; k < visible; k++) {
+  private static void softmax(long scores, int hidden, int visible, long result) {
+    float max = Lanes.scalar(scores + 4L * hidden);
+    for (int k = hidden + 1; k < visible; k++) {
       max = Math.max(max, Lanes.scalar(scores + 4L * k));
     }
-    for (int k = 0; k < visible; k += COUNT) {
+    int begin = hidden / GROUP * GROUP;
+    for (int k = begin; k < visible; k += COUNT) {
       long at = scores + 4L * k;
       Lanes.store(at, Lanes.exp(Lanes.load(at).sub(max)));
     }
+    for (int k = begin; k < hidden; k++) {
+      Lanes.put(scores + 4L * k, 0);
+    }
     float total = 0;
-    for (int k = 0; k < visible; k++) {
+    for (int k = hidden; k < visible; k++) {
       total += Lanes.scalar(scores + 4L * k);
     }
     Lanes.put(result, max);
@@ -151,9 +172,10 @@ final class VectorTokenAttention {
   /** Merges the chunks' partial results; called when all items are done. */
   void merge() {
     for (int token = 0; token < tokens; token++) {
-      int used = (position + token) / CHUNK + 1;
+      int first = rule.first(position + token) / CHUNK;
+      int used = (end(token) - 1) / CHUNK + 1 - first;
       for (int h = 0; h < heads * group; h++) {
-        merge(partial(token, h, 0), used, out.address(token) + 4L * h * dimension);
+        merge(partial(token, h, first), used, out.address(token) + 4L * h * dimension);
       }
     }
   }

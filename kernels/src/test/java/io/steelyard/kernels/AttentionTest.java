@@ -21,6 +21,8 @@ abstract class AttentionTest {
    */
   private static final double TOLERANCE = 1e-5;
 
+  private static final AttentionRule RULE = new AttentionRule(0.125f, 0, 1000, true);
+
   private final Kernels reference = Kernels.of(Tier.REFERENCE, 2);
   private final Tier tier;
   private final Kernels fast;
@@ -77,13 +79,25 @@ abstract class AttentionTest {
         continue;
       }
       try (Arena arena = Arena.ofShared()) {
-        Rows expected = attend(reference, arena, type, kvHeads, group, dimension, earlier, tokens);
-        Rows actual = attend(fast, arena, type, kvHeads, group, dimension, earlier, tokens);
-        for (int token = 0; token < tokens; token++) {
-          for (int i = 0; i < expected.width(); i++) {
-            assertThat(Math.abs((double) expected.get(token, i) - actual.get(token, i)))
-                .as("%s cache, token %d, column %d", type, token, i)
-                .isLessThanOrEqualTo(tolerance(type, tokens));
+        float scale = (float) (1 / Math.sqrt(dimension));
+        List<AttentionRule> rules =
+            List.of(
+                AttentionRule.causal(scale),
+                new AttentionRule(scale, 0, 0, false),
+                new AttentionRule(scale, 0, 1, true),
+                new AttentionRule(scale, 0, 37, true),
+                new AttentionRule(scale, 0.5f, 0, true),
+                new AttentionRule(scale, 1, 600, true));
+        for (AttentionRule rule : rules) {
+          Rows expected =
+              attend(reference, arena, type, kvHeads, group, dimension, earlier, tokens, rule);
+          Rows actual = attend(fast, arena, type, kvHeads, group, dimension, earlier, tokens, rule);
+          for (int token = 0; token < tokens; token++) {
+            for (int i = 0; i < expected.width(); i++) {
+              assertThat(Math.abs((double) expected.get(token, i) - actual.get(token, i)))
+                  .as("%s cache, %s, token %d, column %d", type, rule, token, i)
+                  .isLessThanOrEqualTo(tolerance(type, tokens));
+            }
           }
         }
       }
@@ -92,12 +106,13 @@ abstract class AttentionTest {
 
   @Test
   void theNumberOfThreadsChangesNoBit() {
+    AttentionRule rule = AttentionRule.causal(0.125f);
     for (int tokens : new int[] {1, 70}) {
       try (Arena arena = Arena.ofShared()) {
-        Rows expected = attend(fast, arena, DataType.F16, 3, 3, 64, 150, tokens);
+        Rows expected = attend(fast, arena, DataType.F16, 3, 3, 64, 150, tokens, rule);
         for (int threads : new int[] {1, 3}) {
           try (Kernels other = made.apply(threads)) {
-            Rows actual = attend(other, arena, DataType.F16, 3, 3, 64, 150, tokens);
+            Rows actual = attend(other, arena, DataType.F16, 3, 3, 64, 150, tokens, rule);
             for (int token = 0; token < tokens; token++) {
               assertThat(actual.row(token).mismatch(expected.row(token))).isEqualTo(-1);
             }
@@ -120,9 +135,9 @@ abstract class AttentionTest {
       Rows queries = data.rows(4, 256, 256);
       Rows together = Rows.allocate(arena, 4, 256);
       Rows single = Rows.allocate(arena, 4, 256);
-      fast.attention(queries, cache, earlier, 0.125f, together, 4);
+      fast.attention(queries, cache, earlier, RULE, together, 4);
       for (int token = 0; token < 4; token++) {
-        fast.attention(queries.from(token), cache, earlier + token, 0.125f, single.from(token), 1);
+        fast.attention(queries.from(token), cache, earlier + token, RULE, single.from(token), 1);
       }
       assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
     }
@@ -139,9 +154,9 @@ abstract class AttentionTest {
       Rows queries = data.rows(50, 256, 256);
       Rows together = Rows.allocate(arena, 50, 256);
       Rows single = Rows.allocate(arena, 50, 256);
-      deterministic.attention(queries, cache, 1000, 0.125f, together, 50);
+      deterministic.attention(queries, cache, 1000, RULE, together, 50);
       for (int token = 0; token < 50; token++) {
-        fast.attention(queries.from(token), cache, 1000 + token, 0.125f, single.from(token), 1);
+        fast.attention(queries.from(token), cache, 1000 + token, RULE, single.from(token), 1);
       }
       assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
     }
@@ -162,7 +177,7 @@ abstract class AttentionTest {
           Rows rows = data.rows(tokens, 32, 32);
           fast.store(cache, rows, rows, 0, tokens);
           Rows out = Rows.allocate(arena, tokens, 32);
-          fast.attention(rows, cache, 0, 1, out, tokens);
+          fast.attention(rows, cache, 0, AttentionRule.causal(1), out, tokens);
           for (int token = 0; token < tokens; token++) {
             for (int i = 0; i < 32; i++) {
               assertThat(out.get(token, i)).isBetween(-1f, 1f);
@@ -189,7 +204,7 @@ abstract class AttentionTest {
         kernels.store(cache, keys, values, 0, 6);
         Rows out = Rows.allocate(arena, 6, 16);
 
-        kernels.attention(data.rows(6, 16, 16), cache, 0, 1, out, 6);
+        kernels.attention(data.rows(6, 16, 16), cache, 0, AttentionRule.causal(1), out, 6);
 
         for (int token = 0; token < 6; token++) {
           for (int i = 0; i < 16; i++) {
@@ -211,7 +226,8 @@ abstract class AttentionTest {
           kernels.store(cache, rows, rows, 0, 60);
           Rows out = Rows.allocate(arena, tokens, 32);
 
-          kernels.attention(rows.from(60 - tokens), cache, 60 - tokens, 1000, out, tokens);
+          kernels.attention(
+              rows.from(60 - tokens), cache, 60 - tokens, AttentionRule.causal(1000), out, tokens);
 
           // Among vectors of such size each is most like itself: its weight is 1.
           for (int token = 0; token < tokens; token++) {
@@ -234,7 +250,9 @@ abstract class AttentionTest {
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage("positions 7 to 11 don't fit a KV cache of 10");
         assertThatThrownBy(
-                () -> kernels.attention(Rows.allocate(arena, 1, 24), cache, 0, 1, rows, 1))
+                () ->
+                    kernels.attention(
+                        Rows.allocate(arena, 1, 24), cache, 0, AttentionRule.causal(1), rows, 1))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("can't share 2 key-value heads");
       }
@@ -250,7 +268,8 @@ abstract class AttentionTest {
       int group,
       int dimension,
       int earlier,
-      int tokens) {
+      int tokens,
+      AttentionRule rule) {
     RandomData data = new RandomData(arena, 31L * dimension + earlier + tokens);
     int width = kvHeads * dimension;
     Rows keys = data.rows(earlier + tokens, width, width + 9);
@@ -261,7 +280,7 @@ abstract class AttentionTest {
         kernels.keyValues(arena, new KeyValues.Shape(type, kvHeads, dimension, earlier + tokens));
     kernels.store(cache, keys, values, 0, earlier);
     kernels.store(cache, keys.from(earlier), values.from(earlier), earlier, tokens);
-    kernels.attention(queries, cache, earlier, (float) (1 / Math.sqrt(dimension)), out, tokens);
+    kernels.attention(queries, cache, earlier, rule, out, tokens);
     return out;
   }
 }

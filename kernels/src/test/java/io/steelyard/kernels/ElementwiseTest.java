@@ -65,6 +65,92 @@ abstract class ElementwiseTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
+  void headsAreNormedByThemselves(int width) {
+    compare(
+        3 * width,
+        (width + 8) * 0x1p-24,
+        (kernels, data, w, tokens) -> {
+          Rows x = data.rows(tokens, w, w + 2);
+          kernels.rmsNorm(x, data.rows(1, w / 3, w / 3), 1e-5f, x, tokens);
+          return x;
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {5, 16, 64, 100, 576, 1031})
+  void layerNormsAgree(int width) {
+    // As a norm's, and the mean's error, at most width · 2^-24 of values' size, over their spread.
+    compare(
+        width,
+        3 * (width + 8) * 0x1p-24,
+        (kernels, data, w, tokens) -> {
+          Rows x = data.rows(tokens, w, w + 2);
+          kernels.layerNorm(x, data.rows(1, w, w), 1e-5f, x, tokens);
+          return x;
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
+  void activationsAgree(int width) {
+    for (Activation activation : Activation.values()) {
+      compare(
+          width,
+          4e-7,
+          (kernels, data, w, tokens) -> {
+            Rows x = data.rows(tokens, w, w + 2);
+            kernels.activate(activation, x, tokens);
+            return x;
+          });
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
+  void biasesAndFactorsAreEqual(int width) {
+    compare(
+        width,
+        0,
+        (kernels, data, w, tokens) -> {
+          Rows x = data.rows(tokens, w, w + 2);
+          kernels.addBias(x, data.rows(1, w, w), tokens);
+          kernels.scale(x, 1.37f, tokens);
+          return x;
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(floats = {0.01f, 0.3f, 1, 30})
+  void softCapsAgree(float cap) {
+    // Of 1 - e, with e a few 2^-24 off, against 1 + e.
+    compare(
+        101,
+        cap * 0x1p-22,
+        (kernels, data, w, tokens) -> {
+          Rows x = data.rows(tokens, w, w + 2);
+          kernels.softCap(x, cap, tokens);
+          return x;
+        });
+  }
+
+  @Test
+  void aSoftCapHoldsWhateverTheValue() {
+    try (Arena arena = Arena.ofShared()) {
+      for (Kernels kernels : List.of(reference, fast)) {
+        Rows x = Rows.allocate(arena, 1, 4);
+        float[] values = {1e30f, -1e30f, 0, -0.0f};
+        for (int i = 0; i < values.length; i++) {
+          x.set(0, i, values[i]);
+        }
+        kernels.softCap(x, 50, 1);
+        assertThat(x.row(0).toArray(java.lang.foreign.ValueLayout.JAVA_FLOAT))
+            .containsExactly(50, -50, 0, -0.0f);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
   void gatesAgree(int width) {
     for (Activation activation : Activation.values()) {
       compare(

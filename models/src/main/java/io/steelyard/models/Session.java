@@ -11,6 +11,7 @@ import io.steelyard.models.cache.KeyValueCache;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import java.util.function.IntPredicate;
 
 /**
  * One sequence of tokens with its KV cache. A forward pass continues after what the cache holds.
@@ -26,11 +27,24 @@ public final class Session implements AutoCloseable {
   private final Config config;
   private final KeyValueCache cache;
   private final Architecture.Pass pass;
+  private final boolean causal;
   private final int batch;
   private final int few;
   private final Rows logits;
   private final MemorySegment lastLogits;
   private final int[] single = new int[1];
+
+  /** Receives rows of some positions. */
+  @FunctionalInterface
+  public interface PositionSink {
+    /**
+     * Takes one row.
+     *
+     * @param position of the token
+     * @param row float32 values, only valid during the call
+     */
+    void row(int position, MemorySegment row);
+  }
 
   /** Receives rows of values, one a position. */
   @FunctionalInterface
@@ -45,7 +59,9 @@ public final class Session implements AutoCloseable {
 
   Session(Architecture architecture, Kernels kernels, int capacity, DataType kvType) {
     config = architecture.config();
-    batch = Math.min(BATCH, capacity);
+    // Where tokens see later ones, all must be in one pass.
+    causal = architecture.causal();
+    batch = causal ? Math.min(BATCH, capacity) : capacity;
     try {
       cache =
           new KeyValueCache(
@@ -61,6 +77,16 @@ public final class Session implements AutoCloseable {
       arena.close();
       throw e;
     }
+  }
+
+  /** Number of tokens that the model knows. */
+  public int vocabulary() {
+    return config.vocabulary();
+  }
+
+  /** Whether no token sees a later one. */
+  public boolean causal() {
+    return causal;
   }
 
   /** Positions in the cache. */
@@ -160,18 +186,51 @@ public final class Session implements AutoCloseable {
   }
 
   /**
+   * Processes a whole sequence in one pass, into an empty cache, and tells the logits of some
+   * tokens, in order.
+   *
+   * @param wanted by position
+   * @throws ModelException as {@link #forward(int[], int, int)}, and if one pass doesn't take so
+   *     many
+   */
+  public void forward(int[] ids, IntPredicate wanted, PositionSink sink) {
+    checkOnePass(ids);
+    Rows hidden = pass.forward(cache, ids, 0, ids.length, LayerObserver.NONE);
+    int from = 0;
+    while (from < ids.length) {
+      if (!wanted.test(from)) {
+        from++;
+        continue;
+      }
+      int count = 1;
+      while (count < logits.count() && from + count < ids.length && wanted.test(from + count)) {
+        count++;
+      }
+      pass.logits(hidden.from(from), count, logits);
+      for (int i = 0; i < count; i++) {
+        sink.row(from + i, logits.row(i));
+      }
+      from += count;
+    }
+  }
+
+  /**
    * Processes tokens in one pass and tells what each layer puts out.
    *
    * @throws ModelException as {@link #forward(int[], int, int)}, and if there are more tokens than
    *     one pass takes
    */
   public void layers(int[] ids, LayerObserver observer) {
+    checkOnePass(ids);
+    pass.forward(cache, ids, 0, ids.length, observer);
+  }
+
+  private void checkOnePass(int[] ids) {
     check(ids, 0, ids.length);
     if (ids.length > batch) {
       throw new ModelException(
           "%d tokens are more than the %d of one pass; give fewer".formatted(ids.length, batch));
     }
-    pass.forward(cache, ids, 0, ids.length, observer);
   }
 
   private void check(int[] ids, int from, int to) {

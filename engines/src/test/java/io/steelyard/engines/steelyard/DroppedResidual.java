@@ -1,6 +1,7 @@
 package io.steelyard.engines.steelyard;
 
 import io.steelyard.kernels.Activation;
+import io.steelyard.kernels.AttentionRule;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.KeyValues;
@@ -89,6 +90,31 @@ final class DroppedResidual implements Kernels {
   }
 
   @Override
+  public void layerNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
+    right.layerNorm(x, weight, epsilon, y, tokens);
+  }
+
+  @Override
+  public void activate(Activation activation, Rows x, int tokens) {
+    right.activate(activation, x, tokens);
+  }
+
+  @Override
+  public void addBias(Rows x, Rows bias, int tokens) {
+    right.addBias(x, bias, tokens);
+  }
+
+  @Override
+  public void scale(Rows x, float factor, int tokens) {
+    right.scale(x, factor, tokens);
+  }
+
+  @Override
+  public void softCap(Rows x, float cap, int tokens) {
+    right.softCap(x, cap, tokens);
+  }
+
+  @Override
   public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
     right.rope(rope, angles, x, headDimension, tokens);
   }
@@ -105,8 +131,8 @@ final class DroppedResidual implements Kernels {
 
   @Override
   public void attention(
-      Rows queries, KeyValues cache, int position, float scale, Rows out, int tokens) {
-    right.attention(queries, cache, position, scale, out, tokens);
+      Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
+    right.attention(queries, cache, position, rule, out, tokens);
   }
 
   @Override

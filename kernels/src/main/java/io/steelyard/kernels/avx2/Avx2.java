@@ -70,7 +70,11 @@ public class Avx2 extends MachineCode {
       case ADD -> Elementwise.add();
       case SILU_GATE -> Elementwise.gate(Activation.SILU);
       case GELU_GATE -> Elementwise.gate(Activation.GELU);
+      case SILU -> Elementwise.activation(Activation.SILU);
+      case GELU -> Elementwise.activation(Activation.GELU);
+      case SOFT_CAP -> Elementwise.softCap();
       case RMS_NORM -> Elementwise.rmsNorm();
+      case LAYER_NORM -> Elementwise.layerNorm();
       case SCALE -> Elementwise.scale();
       case ADD_SCALED -> Elementwise.addScaled();
       case FROM_F16 -> Elementwise.widen(DataType.F16);

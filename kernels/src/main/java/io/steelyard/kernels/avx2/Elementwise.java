@@ -26,11 +26,13 @@ import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
+import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPCMPGTD;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
+import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPXOR;
 import static io.steelyard.kernels.assembler.Op.VSQRTSS;
@@ -139,19 +141,37 @@ final class Elementwise {
 
   /** Arguments: gate; up; out; values. */
   static Function gate(Activation activation) {
-    return function(e -> e.writeGate(activation));
+    return function(
+        e ->
+            e.writeActivated(
+                activation,
+                RCX,
+                List.of(RDI, RSI, RDX),
+                () -> {
+                  e.load(ymm(1), at(RSI));
+                  e.a.op(VMULPS, ymm(0), ymm(0), ymm(1));
+                  e.store(at(RDX), ymm(0));
+                }));
   }
 
-  private void writeGate(Activation activation) {
+  /** Arguments: x, which receives the result; values. */
+  static Function activation(Activation activation) {
+    return function(
+        e -> e.writeActivated(activation, RSI, List.of(RDI), () -> e.store(at(RDI), ymm(0))));
+  }
+
+  /**
+   * @param use takes what becomes of the values at RDI in register 0
+   */
+  private void writeActivated(Activation activation, Gpr count, List<Gpr> moved, Runnable use) {
     Snippets.constant(a, ymm(6), Activation.CUBE, RAX);
     Snippets.constant(a, ymm(7), -Activation.SLOPE, RAX);
     Exponential exponential = Exponential.begin(a, BYTES, RAX, 0);
     loop(
-        RCX,
-        List.of(RDI, RSI, RDX),
+        count,
+        moved,
         () -> {
           load(ymm(0), at(RDI));
-          load(ymm(5), at(RSI));
           if (activation == Activation.SILU) {
             Snippets.clear(a, ymm(1));
             a.op(VSUBPS, ymm(1), ymm(1), ymm(0));
@@ -164,8 +184,39 @@ final class Elementwise {
           exponential.apply(ymm(1), ymm(2), ymm(3), ymm(4));
           a.op(VADDPS, ymm(1), ymm(1), exponential.one());
           a.op(VDIVPS, ymm(0), ymm(0), ymm(1));
-          a.op(VMULPS, ymm(0), ymm(0), ymm(5));
-          store(at(RDX), ymm(0));
+          use.run();
+        });
+    exponential.end();
+  }
+
+  /** Arguments: x, which receives the result; values; the cap's bits; those of -2 / cap. */
+  static Function softCap() {
+    return function(Elementwise::writeSoftCap);
+  }
+
+  /** {@code tanh(x) = (1 - e) / (1 + e)} with {@code e = exp(-2·|x|)}, and the sign of x. */
+  private void writeSoftCap() {
+    Vec signs = ymm(8);
+    Snippets.broadcast(a, ymm(6), RDX);
+    Snippets.broadcast(a, ymm(7), RCX);
+    Snippets.constant(a, signs, Integer.MIN_VALUE, RAX);
+    Exponential exponential = Exponential.begin(a, BYTES, RAX, 0);
+    loop(
+        RSI,
+        List.of(RDI),
+        () -> {
+          load(ymm(0), at(RDI));
+          a.op(VPAND, ymm(5), ymm(0), signs);
+          a.op(VPXOR, ymm(0), ymm(0), ymm(5));
+          a.op(VMULPS, ymm(0), ymm(0), ymm(7));
+          exponential.apply(ymm(0), ymm(2), ymm(3), ymm(4));
+          a.op(VMOVUPS, ymm(1), exponential.one());
+          a.op(VSUBPS, ymm(2), ymm(1), ymm(0));
+          a.op(VADDPS, ymm(0), ymm(0), ymm(1));
+          a.op(VDIVPS, ymm(0), ymm(2), ymm(0));
+          a.op(VMULPS, ymm(0), ymm(0), ymm(6));
+          a.op(VPOR, ymm(0), ymm(0), ymm(5));
+          store(at(RDI), ymm(0));
         });
     exponential.end();
   }
@@ -176,6 +227,36 @@ final class Elementwise {
   }
 
   private void writeRmsNorm() {
+    sum(() -> a.op(VFMADD231PS, ymm(0), ymm(1), ymm(1)));
+    writeNormed(() -> {});
+  }
+
+  /** Arguments as for {@link #rmsNorm}. */
+  static Function layerNorm() {
+    return function(Elementwise::writeLayerNorm);
+  }
+
+  private void writeLayerNorm() {
+    Vec mean = ymm(3);
+    sum(() -> a.op(VADDPS, ymm(0), ymm(0), ymm(1)));
+    Snippets.spread(a, mean, ymm(0));
+    sum(
+        () -> {
+          a.op(VSUBPS, ymm(1), ymm(1), mean);
+          if (last) {
+            a.op(VPAND, ymm(1), ymm(1), SOME);
+          }
+          a.op(VFMADD231PS, ymm(0), ymm(1), ymm(1));
+        });
+    writeNormed(() -> a.op(VSUBPS, ymm(1), ymm(1), mean));
+  }
+
+  /**
+   * The mean over all values becomes the lowest lane of register 0.
+   *
+   * @param step adds what the values in register 1 give to register 0
+   */
+  private void sum(Runnable step) {
     a.mov(R10, RDI);
     a.mov(R11, RCX);
     Snippets.clear(a, ymm(0));
@@ -184,11 +265,19 @@ final class Elementwise {
         List.of(R10),
         () -> {
           load(ymm(1), at(R10));
-          a.op(VFMADD231PS, ymm(0), ymm(1), ymm(1));
+          step.run();
         });
     Snippets.reduce(a, VADDPS, ymm(0), ymm(1));
     a.vmovd(xmm(1), R9);
     a.op(VDIVSS, xmm(0), xmm(0), xmm(1));
+  }
+
+  /**
+   * Divides by the root of the mean square in register 0.
+   *
+   * @param centre changes the values in register 1 before
+   */
+  private void writeNormed(Runnable centre) {
     a.vmovd(xmm(1), R8);
     a.op(VADDSS, xmm(0), xmm(0), xmm(1));
     a.op(VSQRTSS, xmm(0), xmm(0), xmm(0));
@@ -201,6 +290,7 @@ final class Elementwise {
         () -> {
           load(ymm(1), at(RDI));
           load(ymm(2), at(RSI));
+          centre.run();
           a.op(VMULPS, ymm(1), ymm(1), ymm(0));
           a.op(VMULPS, ymm(1), ymm(1), ymm(2));
           store(at(RDX), ymm(1));

@@ -6,12 +6,15 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.cache.KeyValueCache;
 import io.steelyard.models.gguf.GgufFile;
 import java.lang.foreign.Arena;
-import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 
 /** A model family with its weights: the forward pass from token ids to logits. */
 public interface Architecture {
   /** Names of the families that can be run. */
-  List<String> SUPPORTED = List.of(Llama.NAME);
+  static Set<String> supported() {
+    return Families.all().keySet();
+  }
 
   /**
    * Takes a model's weights out of its file, which must stay open while they are used.
@@ -21,13 +24,17 @@ public interface Architecture {
    */
   static Architecture load(GgufFile file, Kernels kernels, Arena arena) {
     String name = file.metadata().string("general.architecture");
-    if (!name.equals(Llama.NAME)) {
+    Function<Parts, Decoder> family = Families.all().get(name);
+    if (family == null) {
       throw new ModelException(
           "%s has the architecture '%s', which isn't supported; supported are: %s"
-              .formatted(file.path(), name, String.join(", ", SUPPORTED)));
+              .formatted(file.path(), name, String.join(", ", supported())));
     }
-    return new Llama(file, kernels, arena);
+    return family.apply(new Parts(file, kernels, arena));
   }
+
+  /** Whether no token sees a later one. */
+  boolean causal();
 
   /** The model's shape. */
   Config config();

@@ -13,8 +13,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -63,13 +65,63 @@ public final class Weights {
 
   /** A vector, decoded to one row of float32. */
   Rows vector(String name, int width) {
-    Tensor tensor = take(new Wanted(name, 1, width));
-    float[] values = decode(tensor);
+    file.require(name);
+    return optionalVector(width, new Wanted(name, 1, width)).orElseThrow();
+  }
+
+  /**
+   * Vectors side by side in one row; empty if the file has none of them.
+   *
+   * @param width of all together
+   * @param wanted the vectors; where there is one, all must be there
+   */
+  Optional<Rows> optionalVector(int width, Wanted... wanted) {
+    if (Arrays.stream(wanted).noneMatch(each -> has(each.name()))) {
+      return Optional.empty();
+    }
     Rows row = Rows.allocate(arena, 1, width);
-    MemorySegment.copy(values, 0, row.data(), ValueLayout.JAVA_FLOAT, 0, width);
+    long offset = 0;
+    for (Wanted each : wanted) {
+      float[] values = decode(take(each));
+      MemorySegment.copy(values, 0, row.data(), ValueLayout.JAVA_FLOAT, offset, values.length);
+      offset += (long) values.length * Float.BYTES;
+    }
     vectorBytes += row.data().byteSize();
     vectorValues += width;
-    return row;
+    return Optional.of(row);
+  }
+
+  /**
+   * Matrices that lie one after another in a tensor, such as those of experts.
+   *
+   * @param count how many
+   * @param wanted the shape of each; of several tensors those of equal number are stacked
+   */
+  List<Matrix> stacks(int count, Wanted... wanted) {
+    List<Tensor> whole = new ArrayList<>();
+    for (Wanted each : wanted) {
+      whole.add(take(new Wanted(each.name(), count * each.rows(), each.columns())));
+    }
+    matrixTensors.addAll(whole);
+    List<Matrix> stacks = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      List<Tensor> parts = new ArrayList<>();
+      for (int part = 0; part < whole.size(); part++) {
+        Tensor tensor = whole.get(part);
+        long rows = wanted[part].rows();
+        long bytes = rows * tensor.rowBytes();
+        parts.add(
+            new Tensor(
+                tensor.name() + "[" + i + "]",
+                tensor.type(),
+                tensor.columns(),
+                rows,
+                tensor.data().asSlice(i * bytes, bytes)));
+      }
+      stacks.add(kernels.prepare(parts));
+    }
+    matrices.addAll(stacks);
+    return stacks;
   }
 
   /** A vector's values; none if the file has no such tensor. */

@@ -41,8 +41,7 @@ public final class Sampler {
     float max = Float.NEGATIVE_INFINITY;
     for (int from = 0; from < count; from += PIECE) {
       int size = Math.min(PIECE, count - from);
-      MemorySegment.copy(
-          logits, ValueLayout.JAVA_FLOAT, (long) from * Float.BYTES, piece, 0, size);
+      MemorySegment.copy(logits, ValueLayout.JAVA_FLOAT, (long) from * Float.BYTES, piece, 0, size);
       for (int i = 0; i < size; i++) {
         if (piece[i] > max) {
           max = piece[i];

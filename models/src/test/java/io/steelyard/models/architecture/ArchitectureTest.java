@@ -69,9 +69,6 @@ class ArchitectureTest {
   void readsTheShapeWithItsDefaults() {
     Config config = load();
     assertThat(config.headDimension()).isEqualTo(8);
-    assertThat(config.ropeDimensions()).isEqualTo(8);
-    assertThat(config.ropeTheta()).isEqualTo(10_000);
-    assertThat(config.ropeScale()).isEqualTo(1);
     assertThat(config.vocabulary()).isEqualTo(50);
     assertThat(config.epsilon()).isEqualTo(1e-5f);
   }
@@ -85,13 +82,6 @@ class ArchitectureTest {
     tensors.put("blk.0.attn_v.weight", new long[] {32, 32});
     tensors.put("blk.0.attn_output.weight", new long[] {64, 32});
     assertThat(load().queryWidth()).isEqualTo(64);
-  }
-
-  @Test
-  void linearScalingDividesPositions() {
-    metadata.put("llama.rope.scaling.type", "linear");
-    metadata.put("llama.rope.scaling.factor", 4f);
-    assertThat(load().ropeScale()).isEqualTo(0.25);
   }
 
   @Test
@@ -115,7 +105,7 @@ class ArchitectureTest {
 
   @Test
   void aTensorThatWouldBeIgnoredIsRefused() {
-    tensors.put("blk.0.attn_q.bias", new long[] {32});
+    tensors.put("blk.0.attn_q_norm.weight", new long[] {8});
     assertRefused("holds 1 tensors that the architecture 'llama' doesn't use");
   }
 
@@ -129,7 +119,7 @@ class ArchitectureTest {
     "llama.rope.dimension_count, 10, turns 10 of 8 values",
     "llama.rope.dimension_count, 7, turns 7 of 8 values",
     "llama.expert_count, 8, mixture of experts",
-    "llama.embedding_length, 64, where the model's configuration needs 50 × 64"
+    "llama.embedding_length, 64, where the model's configuration needs 1 × 64"
   })
   void absurdValuesAreRefused(String key, int value, String message) {
     metadata.put(key, value);
@@ -144,8 +134,8 @@ class ArchitectureTest {
 
   @Test
   void unknownScalingIsRefused() {
-    metadata.put("llama.rope.scaling.type", "yarn");
-    assertRefused("scales its positions by 'yarn'");
+    metadata.put("llama.rope.scaling.type", "dynamic");
+    assertRefused("scales its positions by 'dynamic'");
   }
 
   @Test
