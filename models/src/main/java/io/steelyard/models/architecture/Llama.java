@@ -5,9 +5,9 @@ import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Matrix;
 import io.steelyard.kernels.Rope;
 import io.steelyard.kernels.Rows;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.architecture.Weights.Wanted;
 import io.steelyard.models.cache.KeyValueCache;
-import io.steelyard.models.gguf.GgufFile;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +39,7 @@ final class Llama implements Architecture {
   private final Rows outputNorm;
   private final Matrix output;
 
-  Llama(GgufFile file, Kernels kernels, Arena arena) {
+  Llama(ModelFile file, Kernels kernels, Arena arena) {
     this.kernels = kernels;
     weights = new Weights(file, kernels, arena);
     config = Config.of(file.metadata(), NAME, file.require("token_embd.weight").rows());
