@@ -49,6 +49,9 @@ final class ModelConvertCommand implements Callable<Integer> {
   public Integer call() {
     Console console = new Console();
     Models.requireFileToWrite("OUT", out);
+    if (SafetensorsModel.isSafetensors(out)) {
+      throw new UsageException("OUT " + out + ": name a .gguf file, not one with safetensors");
+    }
     if (Files.notExists(source)) {
       throw new UsageException("SOURCE " + source + ": there is no such folder or file");
     }

@@ -1,7 +1,6 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Tensor;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.models.ModelFile;
@@ -15,6 +14,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -41,9 +41,7 @@ final class Models {
   /** f16 as users run it, but f32 where the weights are: see docs/decisions/0004. */
   static String defaultKv(ResolvedModel model) {
     try (ModelFile file = ModelFile.open(model.file())) {
-      return file.tensors().stream().map(Tensor::type).allMatch(DataType.F32::equals)
-          ? "f32"
-          : "f16";
+      return file.bytesByType().keySet().equals(Set.of(DataType.F32)) ? "f32" : "f16";
     }
   }
 

@@ -107,13 +107,15 @@ final class ModelConvertTest {
     Outcome type = convert(out, "--type", "q3");
     Outcome file = CommandLineTest.run("", "model", "convert", gguf.toString(), out.toString());
     Outcome place = convert(directory.resolve("none/out.gguf"));
+    Outcome over = convert(folder.resolve("model.safetensors"));
     Outcome missing = CommandLineTest.run("", "model", "convert", "none", out.toString());
 
-    assertThat(List.of(type.code(), file.code(), place.code(), missing.code()))
+    assertThat(List.of(type.code(), file.code(), place.code(), over.code(), missing.code()))
         .containsOnly(ExitCode.USAGE);
     assertThat(type.err()).contains("--type q3: types are f32, f16, bf16, q8_0, q4_0");
     assertThat(file.err()).contains("give a folder with safetensors");
     assertThat(place.err()).contains("there is no such folder");
+    assertThat(over.err()).contains("name a .gguf file");
     assertThat(missing.err()).contains("SOURCE none: there is no such");
   }
 

@@ -30,7 +30,8 @@ final class Checkpoint implements AutoCloseable {
   static final String INDEX = "model.safetensors.index.json";
 
   private static final String SINGLE = "model.safetensors";
-  private static final int MOST_INDEX_BYTES = 32 << 20;
+  private static final String PICKLE = "pytorch_model.bin";
+  private static final int MOST_INDEX_BYTES = 16 << 20;
   private static final int MOST_FILES = 1024;
   private static final Pattern FILE_NAME = Pattern.compile("[\\w.+-]+\\.safetensors");
 
@@ -116,6 +117,11 @@ final class Checkpoint implements AutoCloseable {
     List<Path> all = all(folder);
     if (all.size() == 1) {
       return all;
+    }
+    if (all.isEmpty() && Files.exists(folder.resolve(PICKLE))) {
+      throw new ModelException(
+          "%s holds its weights as %s, a program that Steelyard doesn't run; take the model as .safetensors, or save it so with the transformers library"
+              .formatted(given, PICKLE));
     }
     throw new ModelException(
         all.isEmpty()

@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
  * several parts says of its language model, in {@code text_config}, stands above the rest.
  */
 final class CheckpointConfig {
-  private static final int MOST_BYTES = 16 << 20;
+  private static final int MOST_BYTES = 4 << 20;
 
   /** Larger than any model's dimensions; keeps products of two of them within 63 bits. */
   private static final int LARGEST = 1 << 28;

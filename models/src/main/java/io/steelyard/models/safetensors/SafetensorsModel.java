@@ -135,8 +135,13 @@ public final class SafetensorsModel implements ModelFile {
     converted
         .values()
         .forEach(tensor -> writer.add(tensor.name(), tensor.type(), tensor.dimensions(), tensor));
-    writer.write(out, listener);
-    checkUnchanged();
+    try {
+      writer.write(out, listener, this::checkUnchanged);
+    } catch (InternalError e) {
+      // How the JVM reports that a mapped page is gone.
+      throw new ModelException(
+          path + " was cut short while it was being read; start again when it is complete", e);
+    }
   }
 
   @Override

@@ -25,8 +25,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
  * first.
  */
 final class TokenizerMetadata {
-  private static final int MOST_BYTES = 128 << 20;
-  private static final int MOST_TEMPLATE_BYTES = 4 << 20;
+  private static final int MOST_BYTES = 64 << 20;
+  private static final int MOST_SETTINGS_BYTES = 16 << 20;
   private static final int MOST_TOKENS = 1 << 22;
   private static final float ADDED_SCORE = -1000;
 
@@ -68,7 +68,7 @@ final class TokenizerMetadata {
     Path file = folder.resolve("tokenizer.json");
     Optional<JsonNode> tokenizer = JsonFile.read(file, MOST_BYTES);
     JsonNode settings =
-        JsonFile.read(folder.resolve("tokenizer_config.json"), MOST_BYTES)
+        JsonFile.read(folder.resolve("tokenizer_config.json"), MOST_SETTINGS_BYTES)
             .orElseGet(JsonNodeFactory.instance::objectNode);
     if (tokenizer.isEmpty()) {
       return Map.of("tokenizer.ggml.model", "no_vocab");
@@ -310,7 +310,7 @@ final class TokenizerMetadata {
         }
       }
     } else {
-      template = JsonFile.text(folder.resolve("chat_template.jinja"), MOST_TEMPLATE_BYTES);
+      template = JsonFile.text(folder.resolve("chat_template.jinja"), MOST_SETTINGS_BYTES);
     }
     template.ifPresent(text -> values.put("tokenizer.chat_template", text));
   }

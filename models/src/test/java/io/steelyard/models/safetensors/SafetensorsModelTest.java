@@ -220,6 +220,22 @@ class SafetensorsModelTest {
     }
   }
 
+  @Test
+  void weightsThatChangeWhileTheyAreConvertedLeaveNoFile() throws IOException {
+    Path folder = Fixtures.folder("llama", directory);
+    Path out = directory.resolve("out.gguf");
+    Path weights = folder.resolve("model.safetensors");
+    try (SafetensorsModel model = SafetensorsModel.open(folder)) {
+      ProgressListener touching =
+          (done, total) -> weights.toFile().setLastModified(1_000_000_000_000L);
+
+      assertThatThrownBy(() -> model.writeGguf(out, touching))
+          .isInstanceOf(ModelException.class)
+          .hasMessageContaining("model.safetensors was changed");
+    }
+    assertThat(directory).isDirectoryNotContaining("glob:**.{gguf,part}");
+  }
+
   private static void edit(Path file, String from, String to) throws IOException {
     String text = Files.readString(file);
     assertThat(text).contains(from);
