@@ -131,13 +131,18 @@ final class ModelMetadata {
         put("rope.scaling.factor", (float) rope.number(config, "factor", 1));
       }
       case "yarn" -> yarn();
-      case "longrope", "su" -> put("rope.scaling.type", "longrope");
-      // Llama 3's is a tensor of factors.
-      case "", "default", "llama3" -> {}
-      default ->
+      case "", "default" -> {}
+      default -> {
+        boolean longRope = rope.type().equals("longrope") || rope.type().equals("su");
+        boolean factors = rope.type().equals("llama3") && family.permutesHeads();
+        if (longRope && family == Family.PHI3) {
+          put("rope.scaling.type", "longrope");
+        } else if (!factors) { // Llama 3's are a tensor
           throw config.fault(
-              "the model scales its positions by '%s', which isn't supported"
-                  .formatted(rope.type()));
+              "the model scales its positions by '%s', which isn't supported for %s"
+                  .formatted(rope.type(), family.gguf()));
+        }
+      }
     }
     if (family == Family.PHI3) {
       put("rope.scaling.original_context_length", PhiRope.originalContext(config, rope));

@@ -23,6 +23,8 @@ final class PreTokenizerName {
   private static final String LOWER = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
   private static final String LEAD = "[^\\r\\n\\p{L}\\p{N}]?";
 
+  private static final String BYTES_AFTER = ", bytes";
+
   private static final Map<String, String> BY_PATTERN =
       Map.of(
           words("{1,3}"), "dbrx",
@@ -35,7 +37,9 @@ final class PreTokenizerName {
   /** The pattern of GPT-4 and its descendants. */
   private static String words(String digits) {
     return CONTRACTIONS
-        + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
+        + "|"
+        + LEAD
+        + "\\p{L}+|\\p{N}"
         + digits
         + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
   }
@@ -79,10 +83,8 @@ final class PreTokenizerName {
       case "bytes by GPT-2's pattern" -> "gpt-2";
       case "digits, bytes by GPT-2's pattern" -> "smollm";
       default -> {
-        String name =
-            described.endsWith(", bytes")
-                ? BY_PATTERN.get(described.substring(0, described.length() - 7))
-                : null;
+        String pattern = described.replaceFirst(BYTES_AFTER + "$", "");
+        String name = described.endsWith(BYTES_AFTER) ? BY_PATTERN.get(pattern) : null;
         if (name == null) {
           throw new ModelException(
               "%s cuts text into words by '%s', which isn't supported"

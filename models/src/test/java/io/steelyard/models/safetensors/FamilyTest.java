@@ -252,6 +252,22 @@ class FamilyTest {
   }
 
   @Test
+  void positionsThatTheFamilyCantScaleSoAreRefused() throws IOException {
+    config(
+        """
+        {"model_type": "qwen2", "hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1,
+         "intermediate_size": 2, "max_position_embeddings": 64, "vocab_size": 8,
+         "rope_scaling": {"rope_type": "llama3", "factor": 8.0}}
+        """);
+    tensor("model.norm.weight", 4);
+    save();
+
+    assertThatThrownBy(() -> ModelFile.open(directory))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("config.json: the model scales its positions by 'llama3'");
+  }
+
+  @Test
   void aTensorOfAnotherFamilyIsRefused() throws IOException {
     config(
         """

@@ -9,6 +9,9 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.Sha256;
+import io.steelyard.models.catalogue.ModelResolver;
+import io.steelyard.models.catalogue.ResolveListener;
+import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.gguf.Metadata;
 import java.io.IOException;
@@ -128,6 +131,24 @@ class SafetensorsModelTest {
       assertThat(byIndex.tensorNames()).containsExactlyElementsOf(whole.tensorNames());
       assertThat(whole.format()).isEqualTo("safetensors, 3 files");
     }
+  }
+
+  @Test
+  void itsChecksumIsThatOfTheTensorFilesInTheOrderOfTheirNames() throws IOException {
+    Path folder = Fixtures.folder("qwen2", directory);
+    MessageDigest digest = Sha256.digest();
+    for (int shard = 1; shard <= 3; shard++) {
+      digest.update(
+          Files.readAllBytes(folder.resolve("model-0000%d-of-00003.safetensors".formatted(shard))));
+    }
+
+    ResolvedModel resolved =
+        new ModelResolver(Map.of("STEELYARD_CACHE", directory.resolve("cache").toString()))
+            .resolve(folder.toString(), ResolveListener.NONE);
+
+    assertThat(resolved.sha256()).isEqualTo(Sha256.hex(digest));
+    assertThat(resolved.file()).isEqualTo(folder);
+    assertThat(ModelFile.bytes(folder)).isEqualTo(207_296 + 174_384 + 149_872);
   }
 
   @Test
