@@ -9,9 +9,9 @@ import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import io.steelyard.lab.worker.Workers;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.catalogue.ResolvedModel;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** An engine with a model loaded, outside of any run: for one answer, not for a measurement. */
@@ -62,7 +62,7 @@ final class AdHocWorker implements AutoCloseable {
             model.file().toString(),
             model.sha256(),
             model.random(),
-            Files.size(model.file())),
+            ModelFile.bytes(model.file())),
         settings,
         EngineRegistry.system(),
         name -> folder.resolve("stderr.log"),

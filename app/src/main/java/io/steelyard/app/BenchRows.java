@@ -1,6 +1,5 @@
 package io.steelyard.app;
 
-import io.steelyard.kernels.Tensor;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.metric.Metric;
 import io.steelyard.lab.record.Blocks;
@@ -11,7 +10,7 @@ import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.models.ModelException;
-import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.ModelFile;
 import io.steelyard.reports.BenchFigure;
 import io.steelyard.reports.BenchFormat;
 import io.steelyard.reports.BenchRow;
@@ -132,10 +131,10 @@ final class BenchRows {
         Arrays.stream(metric.sample(forks).allTrials()).boxed().toList());
   }
 
-  /** Bytes of the model's tensors; of the whole file where it can't be read as GGUF any more. */
+  /** Bytes of the model's tensors; of all its files where it can't be read any more. */
   private static long tensorBytes(Study.Model model) {
-    try (GgufFile file = GgufFile.open(Path.of(model.file()))) {
-      return file.tensors().stream().map(Tensor::data).mapToLong(data -> data.byteSize()).sum();
+    try (ModelFile file = ModelFile.open(Path.of(model.file()))) {
+      return file.bytesByType().values().stream().mapToLong(Long::longValue).sum();
     } catch (ModelException e) {
       return model.bytes();
     }

@@ -67,7 +67,8 @@ final class CalibrateCommand implements Callable<Integer> {
       names = {"-m", "--model"},
       paramLabel = "MODEL",
       defaultValue = "default",
-      description = "what the engine runs: a name of 'model list' or a GGUF file")
+      description =
+          "what the engine runs: a name of 'model list', a GGUF file, or a folder with safetensors")
   String model;
 
   @Mixin ThreadsOption threads;

@@ -6,8 +6,8 @@ import io.steelyard.lab.calibration.Noise;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
 import io.steelyard.lab.study.Limits;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.architecture.ModelCost;
-import io.steelyard.models.gguf.GgufFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -119,7 +119,7 @@ final class Calibration {
   }
 
   private static Limits limits(Roofline roofline, Path model) {
-    try (GgufFile file = GgufFile.open(model)) {
+    try (ModelFile file = ModelFile.open(model)) {
       ModelCost cost = ModelCost.of(file);
       Map<String, Double> products = roofline.productsPerSecond();
       String limit = roofline.bound(cost.limit(), true);

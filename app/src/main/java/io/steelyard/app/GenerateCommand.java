@@ -3,10 +3,10 @@ package io.steelyard.app;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.chat.ChatMessage;
 import io.steelyard.models.chat.ChatTemplate;
-import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.tokenizer.StreamDecoder;
 import io.steelyard.models.tokenizer.Tokenizer;
@@ -45,7 +45,8 @@ final class GenerateCommand implements Callable<Integer> {
       names = {"-m", "--model"},
       paramLabel = "MODEL",
       defaultValue = "default",
-      description = "a name of 'model list', a GGUF file, or synth:SHAPE[:TYPE[:SEED]]")
+      description =
+          "a name of 'model list', a GGUF file, a folder with safetensors, or synth:SHAPE[:TYPE[:SEED]]")
   String model;
 
   @Option(
@@ -153,7 +154,7 @@ final class GenerateCommand implements Callable<Integer> {
     Console console = new Console();
     EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
-    try (GgufFile file = GgufFile.open(resolved.file())) {
+    try (ModelFile file = ModelFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
       int[] ids = ids(tokenizer, file.metadata());
       int context = ids.length + tokens;

@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 @Command(
     name = "model",
     mixinStandardHelpOptions = true,
-    description = "Models: get, list, look into, make, tokenize with, compute logits of.",
+    description = "Models: get, list, look into, make, convert, tokenize with, compute logits of.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
@@ -13,6 +13,7 @@ import picocli.CommandLine.Command;
       "  ./steelyard model pull default",
       "  ./steelyard model inspect default",
       "  ./steelyard model synth --shape llama-1b --type Q8_0 --out llama-1b.gguf",
+      "  ./steelyard model convert my-model/ my-model.gguf --type q8_0",
       "  echo '\"Hello world\"' | ./steelyard model tokenize default"
     },
     subcommands = {
@@ -20,6 +21,7 @@ import picocli.CommandLine.Command;
       ModelListCommand.class,
       ModelInspectCommand.class,
       ModelSynthCommand.class,
+      ModelConvertCommand.class,
       ModelTokenizeCommand.class,
       ModelLogitsCommand.class
     })

@@ -3,8 +3,8 @@ package io.steelyard.app;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
 import io.steelyard.lab.record.Json;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.catalogue.ResolvedModel;
-import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.gguf.ValueType;
 import io.steelyard.reports.terminal.Format;
@@ -31,7 +31,9 @@ import picocli.CommandLine.Parameters;
 final class ModelInspectCommand implements Callable<Integer> {
   private static final int LONGEST_VALUE = 96;
 
-  @Parameters(paramLabel = "MODEL", description = "a name of 'model list', or a GGUF file")
+  @Parameters(
+      paramLabel = "MODEL",
+      description = "a name of 'model list', a GGUF file, or a folder with safetensors")
   String model;
 
   @Option(names = "--tensors", description = "list every tensor")
@@ -44,7 +46,7 @@ final class ModelInspectCommand implements Callable<Integer> {
   public Integer call() {
     Console console = new Console();
     ResolvedModel resolved = Models.resolve(model, console);
-    try (GgufFile file = GgufFile.open(resolved.file())) {
+    try (ModelFile file = ModelFile.open(resolved.file())) {
       if (json) {
         console.result(Json.pretty(asJson(resolved, file)));
       } else {
@@ -54,12 +56,12 @@ final class ModelInspectCommand implements Callable<Integer> {
     return ExitCode.FINE;
   }
 
-  private void print(Console console, ResolvedModel resolved, GgufFile file) {
+  private void print(Console console, ResolvedModel resolved, ModelFile file) {
     console.result(
-        "%s: GGUF version %d, %s, %s weights in %d tensors%s"
+        "%s: %s, %s, %s weights in %d tensors%s"
             .formatted(
                 resolved.file(),
-                file.version(),
+                file.format(),
                 Format.bytes(file.fileSize()),
                 Format.count(file.parameters()),
                 file.tensorNames().size(),
@@ -114,7 +116,7 @@ final class ModelInspectCommand implements Callable<Integer> {
     return text.length() <= LONGEST_VALUE ? text : text.substring(0, LONGEST_VALUE) + "…";
   }
 
-  private static Map<String, Object> asJson(ResolvedModel resolved, GgufFile file) {
+  private static Map<String, Object> asJson(ResolvedModel resolved, ModelFile file) {
     Map<String, Object> metadata = new LinkedHashMap<>();
     for (String key : file.metadata().keys()) {
       metadata.put(

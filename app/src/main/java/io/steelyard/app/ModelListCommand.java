@@ -44,7 +44,8 @@ final class ModelListCommand implements Callable<Integer> {
           model.cached().map(path -> path.toString()).orElse("no"));
     }
     console.table(table.render());
-    console.result("A path of a GGUF file works everywhere a name does.");
+    console.result(
+        "A path of a GGUF file, or of a folder with safetensors, works everywhere a name does.");
     return ExitCode.FINE;
   }
 

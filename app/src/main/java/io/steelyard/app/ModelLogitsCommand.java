@@ -37,7 +37,9 @@ final class ModelLogitsCommand implements Callable<Integer> {
   /** A buffer holds less than 2 GB; logits of a long text may be more. */
   private static final long CHUNK = 1 << 28;
 
-  @Parameters(paramLabel = "MODEL", description = "a name of 'model list', or a GGUF file")
+  @Parameters(
+      paramLabel = "MODEL",
+      description = "a name of 'model list', a GGUF file, or a folder with safetensors")
   String model;
 
   @Option(

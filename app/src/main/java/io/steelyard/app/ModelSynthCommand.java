@@ -3,7 +3,6 @@ package io.steelyard.app;
 import io.steelyard.models.synth.PrecisionMix;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -52,13 +51,7 @@ final class ModelSynthCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Console console = new Console();
-    if (Files.exists(out) && !Files.isRegularFile(out)) {
-      throw new UsageException("--out " + out + " is there and is no file: name another");
-    }
-    if (out.toAbsolutePath().getParent() == null
-        || !Files.isDirectory(out.toAbsolutePath().getParent())) {
-      throw new UsageException("--out " + out + ": there is no such folder; make it first");
-    }
+    Models.requireFileToWrite("--out", out);
     Shape of = Synth.shapeOf(shape);
     PrecisionMix mix = Synth.mixOf(type);
     try (BytesBar bar = new BytesBar(console, "writing " + out.getFileName())) {

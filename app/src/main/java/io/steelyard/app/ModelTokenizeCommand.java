@@ -1,7 +1,7 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.record.Json;
-import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -25,7 +25,9 @@ import tools.jackson.core.JacksonException;
     },
     footer = {"", "Example:", "  echo '\"Hello world\"' | ./steelyard model tokenize default"})
 final class ModelTokenizeCommand implements Callable<Integer> {
-  @Parameters(paramLabel = "MODEL", description = "a name of 'model list', or a GGUF file")
+  @Parameters(
+      paramLabel = "MODEL",
+      description = "a name of 'model list', a GGUF file, or a folder with safetensors")
   String model;
 
   @Option(names = "--special", description = "parse control tokens written in the text")
@@ -37,7 +39,7 @@ final class ModelTokenizeCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     Console console = new Console();
-    try (GgufFile file = GgufFile.open(Models.resolve(model, console).file())) {
+    try (ModelFile file = ModelFile.open(Models.resolve(model, console).file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
       if (bos && tokenizer.bos().isEmpty()) {
         throw new UsageException("--bos: this model has no token for the start of text");

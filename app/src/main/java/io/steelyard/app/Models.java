@@ -1,20 +1,20 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Tensor;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.study.Workload;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.catalogue.ModelResolver;
 import io.steelyard.models.catalogue.ResolveListener;
 import io.steelyard.models.catalogue.ResolvedModel;
-import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -40,10 +40,8 @@ final class Models {
 
   /** f16 as users run it, but f32 where the weights are: see docs/decisions/0004. */
   static String defaultKv(ResolvedModel model) {
-    try (GgufFile file = GgufFile.open(model.file())) {
-      return file.tensors().stream().map(Tensor::type).allMatch(DataType.F32::equals)
-          ? "f32"
-          : "f16";
+    try (ModelFile file = ModelFile.open(model.file())) {
+      return file.bytesByType().keySet().equals(Set.of(DataType.F32)) ? "f32" : "f16";
     }
   }
 
@@ -59,7 +57,7 @@ final class Models {
 
   /** Tokens of the context that a model was made for; a very large number where it doesn't say. */
   static long trainedContext(ResolvedModel model) {
-    try (GgufFile file = GgufFile.open(model.file())) {
+    try (ModelFile file = ModelFile.open(model.file())) {
       String architecture = file.metadata().string("general.architecture");
       return file.metadata().integer(architecture + ".context_length", Integer.MAX_VALUE);
     }
@@ -71,7 +69,7 @@ final class Models {
    * @throws UsageException if it can't be read, or has too few or too many tokens
    */
   static List<Integer> tokens(ResolvedModel model, Path text) {
-    try (GgufFile file = GgufFile.open(model.file())) {
+    try (ModelFile file = ModelFile.open(model.file())) {
       if (Files.size(text) > MOST_TEXT_BYTES) {
         throw new UsageException(
             "--text %s: %d bytes are more than any model's context; give a shorter text"
@@ -90,6 +88,21 @@ final class Models {
       throw new UsageException("--text " + text + " is no text in UTF-8");
     } catch (IOException e) {
       throw new UsageException("--text " + text + ": " + RunException.reason(e));
+    }
+  }
+
+  /**
+   * Refuses a place that no file can be written to.
+   *
+   * @param option what the command line calls it
+   */
+  static void requireFileToWrite(String option, Path file) {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new UsageException(option + " " + file + " is there and is no file: name another");
+    }
+    Path folder = file.toAbsolutePath().getParent();
+    if (folder == null || !Files.isDirectory(folder)) {
+      throw new UsageException(option + " " + file + ": there is no such folder; make it first");
     }
   }
 

@@ -54,7 +54,8 @@ final class ParityCommand implements Callable<Integer> {
       names = {"-m", "--model"},
       paramLabel = "MODEL",
       defaultValue = "default",
-      description = "a name of 'model list', a GGUF file, or synth:SHAPE[:TYPE[:SEED]]")
+      description =
+          "a name of 'model list', a GGUF file, a folder with safetensors, or synth:SHAPE[:TYPE[:SEED]]")
   String model;
 
   @Option(

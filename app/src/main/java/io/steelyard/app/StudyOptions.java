@@ -4,8 +4,8 @@ import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.catalogue.ResolvedModel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -26,7 +26,8 @@ final class StudyOptions {
       names = {"-m", "--model"},
       paramLabel = "MODEL",
       defaultValue = "default",
-      description = "a name of 'model list', a GGUF file, or synth:SHAPE[:TYPE[:SEED]]")
+      description =
+          "a name of 'model list', a GGUF file, a folder with safetensors, or synth:SHAPE[:TYPE[:SEED]]")
   String model;
 
   @Option(
@@ -153,7 +154,7 @@ final class StudyOptions {
         resolved.file().toAbsolutePath().toString(),
         resolved.sha256(),
         resolved.random(),
-        size(resolved.file()));
+        ModelFile.bytes(resolved.file()));
   }
 
   private void check() {
@@ -248,13 +249,5 @@ final class StudyOptions {
       return asked;
     }
     return engines.containsKey("llamacpp") ? "llamacpp" : engines.keySet().iterator().next();
-  }
-
-  private static long size(Path file) {
-    try {
-      return Files.size(file);
-    } catch (java.io.IOException e) {
-      throw new UsageException("can't read " + file + ": " + e.getMessage());
-    }
   }
 }

@@ -62,7 +62,8 @@ final class SuiteCommand implements Callable<Integer> {
       names = {"-m", "--model"},
       paramLabel = "MODEL",
       defaultValue = "default",
-      description = "what the engines run: a name of 'model list' or a GGUF file")
+      description =
+          "what the engines run: a name of 'model list', a GGUF file, or a folder with safetensors")
   String model;
 
   @Option(

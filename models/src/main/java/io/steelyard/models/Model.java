@@ -4,7 +4,6 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.models.architecture.Architecture;
 import io.steelyard.models.architecture.Config;
-import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.lang.foreign.Arena;
@@ -15,13 +14,13 @@ import java.nio.file.Path;
  * must outlive it, and it its sessions. Not for use by several threads at once.
  */
 public final class Model implements AutoCloseable {
-  private final GgufFile file;
+  private final ModelFile file;
   private final Kernels kernels;
   private final Arena arena;
   private final Architecture architecture;
   private Tokenizer tokenizer;
 
-  private Model(GgufFile file, Kernels kernels, Arena arena) {
+  private Model(ModelFile file, Kernels kernels, Arena arena) {
     this.file = file;
     this.kernels = kernels;
     this.arena = arena;
@@ -29,12 +28,12 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Loads a GGUF file.
+   * Loads a GGUF file, or a folder with safetensors files.
    *
    * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
    */
   public static Model load(Path path, Kernels kernels) {
-    GgufFile file = GgufFile.open(path);
+    ModelFile file = ModelFile.open(path);
     Arena arena = Arena.ofShared();
     try {
       Model model = new Model(file, kernels, arena);

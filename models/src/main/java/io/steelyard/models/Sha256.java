@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 
 /** SHA-256 checksums, written in lower-case hexadecimal. */
 public final class Sha256 {
@@ -35,15 +36,25 @@ public final class Sha256 {
 
   /** The checksum of a file, told how far it has come. */
   public static String of(Path file, ProgressListener listener) throws IOException {
+    return of(List.of(file), listener);
+  }
+
+  /** The checksum of several files, one after the other, told how far it has come. */
+  public static String of(List<Path> files, ProgressListener listener) throws IOException {
     MessageDigest digest = digest();
-    long size = Files.size(file);
+    long size = 0;
+    for (Path file : files) {
+      size += Files.size(file);
+    }
     byte[] buffer = new byte[BUFFER];
     long done = 0;
-    try (InputStream in = Files.newInputStream(file)) {
-      for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-        digest.update(buffer, 0, n);
-        done += n;
-        listener.progress(done, size);
+    for (Path file : files) {
+      try (InputStream in = Files.newInputStream(file)) {
+        for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+          digest.update(buffer, 0, n);
+          done += n;
+          listener.progress(done, size);
+        }
       }
     }
     return hex(digest);

@@ -143,6 +143,12 @@ final class LlamaModel implements AutoCloseable {
   }
 
   private static void checkFile(Path file) throws EngineException {
+    if (Files.isDirectory(file)) {
+      throw new EngineException(
+          Kind.BAD_MODEL,
+          file
+              + " is a folder, and llama.cpp loads GGUF files alone; make one of it with './steelyard model convert'");
+    }
     if (!Files.isRegularFile(file)) {
       throw new EngineException(Kind.BAD_MODEL, "there is no model file " + file);
     }

@@ -3,8 +3,8 @@ package io.steelyard.models.architecture;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Rows;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.cache.KeyValueCache;
-import io.steelyard.models.gguf.GgufFile;
 import java.lang.foreign.Arena;
 import java.util.Set;
 import java.util.function.Function;
@@ -22,7 +22,7 @@ public interface Architecture {
    * @param arena owns what has to be decoded
    * @throws ModelException if the family is unknown or the file doesn't hold what it needs
    */
-  static Architecture load(GgufFile file, Kernels kernels, Arena arena) {
+  static Architecture load(ModelFile file, Kernels kernels, Arena arena) {
     String name = file.metadata().string("general.architecture");
     Function<Parts, Decoder> family = Families.all().get(name);
     if (family == null) {

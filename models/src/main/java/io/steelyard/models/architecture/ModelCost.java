@@ -4,7 +4,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.kernels.Tensor;
 import io.steelyard.models.ModelException;
-import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.gguf.WeightPrecision;
 import java.util.HashMap;
 import java.util.List;
@@ -38,7 +38,7 @@ public record ModelCost(
    *
    * @throws ModelException if the file doesn't state a shape that Steelyard supports
    */
-  public static ModelCost of(GgufFile file) {
+  public static ModelCost of(ModelFile file) {
     Tensor embedding = file.require("token_embd.weight");
     Tensor output = file.tensor("output.weight").orElse(embedding);
     List<Tensor> layers =

@@ -10,7 +10,7 @@ import io.steelyard.models.architecture.FeedForward.Gated;
 import io.steelyard.models.architecture.FeedForward.Mixture;
 import io.steelyard.models.architecture.FeedForward.Plain;
 import io.steelyard.models.architecture.Weights.Wanted;
-import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.ModelFile;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +27,7 @@ final class Parts {
   private final Keys keys;
   private final Config config;
 
-  Parts(GgufFile file, Kernels kernels, Arena arena) {
+  Parts(ModelFile file, Kernels kernels, Arena arena) {
     this.kernels = kernels;
     weights = new Weights(file, kernels, arena);
     keys = new Keys(file.metadata(), file.metadata().string("general.architecture"));

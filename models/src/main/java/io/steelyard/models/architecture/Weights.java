@@ -7,7 +7,7 @@ import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.Tensor;
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.models.ModelException;
-import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.gguf.WeightPrecision;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ import java.util.Set;
  * and keeps account of what was taken.
  */
 public final class Weights {
-  private final GgufFile file;
+  private final ModelFile file;
   private final Kernels kernels;
   private final Arena arena;
   private final Set<String> taken = new HashSet<>();
@@ -38,7 +38,7 @@ public final class Weights {
    *
    * @param arena owns what is decoded
    */
-  Weights(GgufFile file, Kernels kernels, Arena arena) {
+  Weights(ModelFile file, Kernels kernels, Arena arena) {
     this.file = file;
     this.kernels = kernels;
     this.arena = arena;

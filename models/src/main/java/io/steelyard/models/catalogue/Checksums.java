@@ -2,6 +2,7 @@ package io.steelyard.models.catalogue;
 
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.Sha256;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * SHA-256 of model files. A file's checksum is remembered together with its size, time of change
@@ -24,13 +27,15 @@ final class Checksums {
   }
 
   /**
-   * The checksum of a file.
+   * The checksum of a model: of its file, or of all files with its tensors one after the other, by
+   * name.
    *
-   * @throws ModelException if it can't be read
+   * @throws ModelException if one can't be read
    */
   String of(Path file, ResolveListener listener) {
+    List<Path> files = ModelFile.files(file);
     try {
-      String state = state(file);
+      String state = state(files);
       Path record = record(file);
       if (Files.isReadable(record)) {
         String[] lines = Files.readString(record).split("\n", -1);
@@ -38,9 +43,9 @@ final class Checksums {
           return lines[1];
         }
       }
-      String sum = Sha256.of(file, listener.begin("checking " + file.getFileName()));
+      String sum = Sha256.of(files, listener.begin("checking " + file.getFileName()));
       // A file that changes meanwhile mustn't be remembered under its new state.
-      if (state.equals(state(file))) {
+      if (state.equals(state(files))) {
         write(record, state, sum, file);
       }
       return sum;
@@ -52,16 +57,22 @@ final class Checksums {
   /** Remembers a checksum that was computed while the file was written. */
   void remember(Path file, String sum) {
     try {
-      write(record(file), state(file), sum, file);
+      write(record(file), state(List.of(file)), sum, file);
     } catch (IOException e) {
       throw new ModelException(file + " can't be read: " + FileFailure.reason(e), e);
     }
   }
 
-  private static String state(Path file) throws IOException {
-    BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
-    return "%d %s %s"
-        .formatted(attributes.size(), attributes.lastModifiedTime(), attributes.fileKey());
+  /** One line. */
+  private static String state(List<Path> files) throws IOException {
+    List<String> states = new ArrayList<>();
+    for (Path file : files) {
+      BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+      states.add(
+          "%d %s %s"
+              .formatted(attributes.size(), attributes.lastModifiedTime(), attributes.fileKey()));
+    }
+    return String.join(", ", states);
   }
 
   private Path record(Path file) {

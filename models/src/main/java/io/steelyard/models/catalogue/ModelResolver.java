@@ -2,8 +2,8 @@ package io.steelyard.models.catalogue;
 
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.ModelFile;
 import io.steelyard.models.UnknownNameException;
-import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.io.IOException;
@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * Finds the file of a model, fetching or making it when it is asked for the first time.
  *
  * <p>A model is named by its name in the catalogue, by {@code synth:SHAPE[:TYPE[:SEED]]}, or by the
- * path of a GGUF file.
+ * path of a GGUF file or of a folder with safetensors files.
  */
 public final class ModelResolver {
   /** The model that commands use when none is named. */
@@ -210,10 +210,10 @@ public final class ModelResolver {
       throw path ? new UnknownNameException("there is no file " + file) : unknown(name);
     }
     boolean random;
-    try (GgufFile gguf = GgufFile.open(file)) {
+    try (ModelFile model = ModelFile.open(file)) {
       random =
-          gguf.metadata().has(Synth.WEIGHTS_KEY)
-              && gguf.metadata().string(Synth.WEIGHTS_KEY).equals(Synth.RANDOM);
+          model.metadata().has(Synth.WEIGHTS_KEY)
+              && model.metadata().string(Synth.WEIGHTS_KEY).equals(Synth.RANDOM);
     }
     return new ResolvedModel(
         name, file.toAbsolutePath(), checksums.of(file, listener), "local file", random);
@@ -263,7 +263,7 @@ public final class ModelResolver {
   }
 
   private String whatThereIs() {
-    return "models are %s, synth:SHAPE[:TYPE[:SEED]] with the shapes %s, or the path of a .gguf file"
+    return "models are %s, synth:SHAPE[:TYPE[:SEED]] with the shapes %s, or the path of a .gguf file or of a folder with safetensors files"
         .formatted(
             catalogue.entries().stream()
                 .map(Catalogue.Entry::name)

@@ -106,6 +106,18 @@ public final class GgufWriter {
    * @throws ModelException if it can't be written, above all for want of space
    */
   public void write(Path out, ProgressListener listener) {
+    write(out, listener, () -> {});
+  }
+
+  /**
+   * Writes the file, replacing one of that name.
+   *
+   * @param out where to; its directory must be there
+   * @param listener hears bytes written
+   * @param check runs when all is written; what it throws keeps the file from appearing
+   * @throws ModelException if it can't be written, above all for want of space
+   */
+  public void write(Path out, ProgressListener listener, Runnable check) {
     Path target = out.toAbsolutePath();
     Path partial =
         target.resolveSibling(
@@ -131,6 +143,7 @@ public final class GgufWriter {
           writeFully(channel, ByteBuffer.allocate(1), size - 1);
         }
       }
+      check.run();
       Files.move(
           partial, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {

@@ -1,5 +1,7 @@
 package io.steelyard.models.gguf;
 
+import static io.steelyard.models.ForeignText.printable;
+
 import io.steelyard.kernels.DataType;
 import io.steelyard.models.ModelException;
 import java.lang.foreign.MemorySegment;
@@ -345,19 +347,5 @@ final class HeaderReader {
     return new ModelException(
         "%s: tensor '%s' has type %s, which Steelyard doesn't read; it reads %s"
             .formatted(source, printable(tensor), GgmlTypes.name(typeId), DataType.names()));
-  }
-
-  /** A name from the file cut and cleaned for a message. */
-  private static String printable(String text) {
-    String cut = text.length() > 64 ? text.substring(0, 64) + "…" : text;
-    return cut.replaceAll("\\p{Cntrl}", "?");
-  }
-
-  private static String printable(byte[] bytes) {
-    StringBuilder text = new StringBuilder();
-    for (byte b : bytes) {
-      text.append(b >= ' ' && b < 127 ? (char) b : '?');
-    }
-    return text.toString();
   }
 }

@@ -3,21 +3,32 @@ package io.steelyard.models.tokenizer;
 /** What a token is for, as {@code tokenizer.ggml.token_type} numbers it. */
 public enum TokenType {
   /** Not said. */
-  UNDEFINED,
+  UNDEFINED(0),
   /** Ordinary text. */
-  NORMAL,
+  NORMAL(1),
   /** Stands for text that the vocabulary can't spell. */
-  UNKNOWN,
+  UNKNOWN(2),
   /** Steers the model ({@code <|im_start|>}); ordinary text never becomes one. */
-  CONTROL,
+  CONTROL(3),
   /** Added to the vocabulary as a whole; always matched in text. */
-  USER_DEFINED,
+  USER_DEFINED(4),
   /** A place kept free. */
-  UNUSED,
+  UNUSED(5),
   /** One byte of a character that has no token of its own. */
-  BYTE;
+  BYTE(6);
 
   private static final TokenType[] BY_NUMBER = values();
+
+  private final int number;
+
+  TokenType(int number) {
+    this.number = number;
+  }
+
+  /** The type's number in a file. */
+  public int number() {
+    return number;
+  }
 
   static TokenType of(int number) {
     return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNDEFINED;
