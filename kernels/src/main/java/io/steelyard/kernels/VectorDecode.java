@@ -2,6 +2,7 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.Lanes.COUNT;
 
+import io.steelyard.kernels.codec.Codec;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
@@ -11,6 +12,9 @@ import jdk.incubator.vector.VectorOperators;
  * io.steelyard.kernels.codec.Codec} gives.
  */
 final class VectorDecode {
+  /** A multiple of every block size. */
+  private static final int PLAIN_RUN = 1024;
+
   private VectorDecode() {}
 
   /**
@@ -31,6 +35,18 @@ final class VectorDecode {
       case Q4_K -> q4K(from, count, to);
       case Q5_K -> q5K(from, count, to);
       case Q6_K -> q6K(from, count, to);
+      default -> plainly(type, from, count, to);
+    }
+  }
+
+  /** Types of which there is no decoder here: a value at a time, a few blocks at a time. */
+  private static void plainly(DataType type, long from, int count, long to) {
+    Codec codec = Codec.of(type);
+    float[] values = new float[Math.min(count, PLAIN_RUN)];
+    for (int i = 0; i < count; i += PLAIN_RUN) {
+      int some = Math.min(PLAIN_RUN, count - i);
+      codec.decode(Lanes.ALL, from + type.bytes(i), values, 0, some);
+      RawMemory.putFloats(to + 4L * i, values, some);
     }
   }
 

@@ -17,6 +17,14 @@ final class VectorDot {
 
   private VectorDot() {}
 
+  /** Whether a type is multiplied as it is stored. */
+  static boolean takes(DataType type) {
+    return switch (type) {
+      case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K -> true;
+      default -> false;
+    };
+  }
+
   /**
    * Computes {@code y[r] = w[r] · x} for consecutive rows.
    *
@@ -76,6 +84,7 @@ final class VectorDot {
           Lanes.put(y + 4L * r, q6K(w + r * rowBytes, columns, x, lanes));
         }
       }
+      default -> throw new IllegalArgumentException(type + " is decoded before it is multiplied");
     }
   }
 

@@ -1,9 +1,12 @@
 package io.steelyard.kernels.codec;
 
+import static io.steelyard.kernels.codec.Stored.DOUBLE;
+import static io.steelyard.kernels.codec.Stored.FLOAT;
+import static io.steelyard.kernels.codec.Stored.SHORT;
+
 import io.steelyard.kernels.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 
 /**
  * Turns floats into the bytes of a {@link DataType}. Rounding is that of ggml's reference
@@ -13,17 +16,12 @@ import java.nio.ByteOrder;
  * quantize_row_*_ref}.
  */
 public final class Encoder {
-  private static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   private Encoder() {}
 
   /**
    * Encodes a run of values.
    *
-   * @param type F32, F16, BF16, Q8_0 or Q4_0
+   * @param type F64, F32, F16, BF16, Q8_0 or Q4_0
    * @param values source
    * @param from first value
    * @param count number of values, a multiple of the type's block size
@@ -36,6 +34,11 @@ public final class Encoder {
       DataType type, float[] values, int from, int count, MemorySegment target, long offset) {
     MemorySegment out = target.asSlice(offset, type.bytes(count));
     switch (type) {
+      case F64 -> {
+        for (int i = 0; i < count; i++) {
+          out.set(DOUBLE, 8L * i, values[from + i]);
+        }
+      }
       case F32 -> MemorySegment.copy(values, from, out, FLOAT, 0, count);
       case F16 -> {
         for (int i = 0; i < count; i++) {
@@ -57,9 +60,9 @@ public final class Encoder {
           encodeQ4(values, from + 32 * block, out, 18L * block);
         }
       }
-      case Q4_1, Q4_K, Q5_K, Q6_K ->
+      default ->
           throw new IllegalArgumentException(
-              type + " can't be written; types that can: F32, F16, BF16, Q8_0, Q4_0");
+              type + " can't be written; types that can: F64, F32, F16, BF16, Q8_0, Q4_0");
     }
   }
 
