@@ -13,7 +13,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Sources: {@code ggml-common.h}; OCP, "Microscaling Formats (MX) Specification 1.0" (2023).
  */
-final class FourBitLevels {
+public final class FourBitLevels {
   /** Denser around zero, as weights are. */
   private static final byte[] NONLINEAR = {
     -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
@@ -27,12 +27,12 @@ final class FourBitLevels {
   private FourBitLevels() {}
 
   /** The 16 levels of IQ4_NL and IQ4_XS. */
-  static byte[] nonlinear() {
+  public static byte[] nonlinear() {
     return NONLINEAR.clone();
   }
 
   /** The 16 levels of MXFP4 and NVFP4. */
-  static byte[] doubledFloats() {
+  public static byte[] doubledFloats() {
     return DOUBLED_FLOATS.clone();
   }
 
@@ -81,8 +81,8 @@ final class FourBitLevels {
     }
   }
 
-  /** Half of 2^(e - 127), since levels are doubled; the lowest two are subnormal. */
-  static float halfOfE8M0(int e) {
+  /** The scale of MXFP4: half of 2^(e - 127), since levels are doubled; e is from 0 to 255. */
+  public static float halfOfE8M0(int e) {
     return Float.intBitsToFloat(e < 2 ? 0x20_0000 << e : (e - 1) << 23);
   }
 
