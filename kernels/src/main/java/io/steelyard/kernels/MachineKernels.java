@@ -135,8 +135,8 @@ final class MachineKernels implements Kernels {
   }
 
   @Override
-  public Matrix prepare(List<Tensor> parts) {
-    return Repacking.of(StackedMatrix.of(parts), team);
+  public Matrix prepare(List<Tensor> parts, Arena arena) {
+    return Repacking.of(StackedMatrix.of(parts), team, arena);
   }
 
   @Override

@@ -195,8 +195,8 @@ public final class ProfiledKernels implements Kernels {
   }
 
   @Override
-  public Matrix prepare(List<Tensor> parts) {
-    return kernels.prepare(parts);
+  public Matrix prepare(List<Tensor> parts, Arena arena) {
+    return kernels.prepare(parts, arena);
   }
 
   @Override

@@ -12,48 +12,62 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Writes tensors of types without machine code as others that have it, once, when a model is
- * loaded. The memory is freed when the matrix is no longer in use.
+ * loaded.
  */
 final class Repacking {
-  private Repacking() {}
+  private final ThreadTeam team;
+  private final Arena arena;
+  private long owned;
 
-  /** The matrix, of which every part is held as a type with machine code. */
-  static StackedMatrix of(StackedMatrix matrix, ThreadTeam team) {
+  private Repacking(ThreadTeam team, Arena arena) {
+    this.team = team;
+    this.arena = arena;
+  }
+
+  /**
+   * The matrix, of which every part is held as a type with machine code.
+   *
+   * @param arena owns what is written
+   */
+  static StackedMatrix of(StackedMatrix matrix, ThreadTeam team, Arena arena) {
+    return new Repacking(team, arena).repacked(matrix);
+  }
+
+  private StackedMatrix repacked(StackedMatrix matrix) {
     List<Tensor> held = new ArrayList<>();
-    long owned = 0;
     for (Tensor part : matrix.parts()) {
       if (Repacker.target(part.type()) == part.type()) {
         held.add(part);
       } else {
-        Tensor own = repacked(part, team);
-        held.add(own);
-        owned += own.data().byteSize();
+        held.add(repacked(part));
       }
     }
     return owned == 0 ? matrix : matrix.heldAs(held, owned);
   }
 
-  private static Tensor repacked(Tensor tensor, ThreadTeam team) {
+  private Tensor repacked(Tensor tensor) {
     Tensor compact = allocate(tensor, Repacker.target(tensor.type()));
-    if (write(tensor, compact, team)) {
+    if (write(tensor, compact)) {
       return compact;
     }
     Tensor exact = allocate(tensor, DataType.F32);
-    write(tensor, exact, team);
+    write(tensor, exact);
     return exact;
   }
 
-  private static Tensor allocate(Tensor tensor, DataType type) {
+  private Tensor allocate(Tensor tensor, DataType type) {
     long bytes = Math.multiplyExact(tensor.rows(), type.bytes(tensor.columns()));
-    MemorySegment data = SystemMemory.allocate(Arena.ofAuto(), bytes);
+    MemorySegment data = SystemMemory.allocate(arena, bytes);
+    owned += bytes;
     return new Tensor(tensor.name(), type, tensor.columns(), tensor.rows(), data);
   }
 
   /** Writes all rows; says if the target can hold them. */
-  private static boolean write(Tensor from, Tensor to, ThreadTeam team) {
+  private boolean write(Tensor from, Tensor to) {
     int rows = Math.toIntExact(from.rows());
     int columns = Math.toIntExact(from.columns());
     AtomicBoolean fits = new AtomicBoolean(true);
+    float[] largest = new float[team.threads()];
     team.run(
         (member, members) -> {
           Repacker repacker =
@@ -67,7 +81,12 @@ final class Repacking {
               fits.set(false);
             }
           }
+          largest[member] = repacker.largest();
         });
-    return fits.get();
+    float all = 0;
+    for (float each : largest) {
+      all = Math.max(all, each);
+    }
+    return fits.get() && (all == 0 || all >= Repacker.leastLargest(from.type()));
   }
 }

@@ -3,6 +3,7 @@ package io.steelyard.kernels;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.codec.Repacker;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -19,7 +20,7 @@ class RepackingTest {
           StackedMatrix.of(
               List.of(data.tensor(DataType.Q4_K, 3, 512), data.tensor(DataType.Q3_K, 5, 512)));
 
-      StackedMatrix matrix = Repacking.of(stacked, team);
+      StackedMatrix matrix = Repacking.of(stacked, team, arena);
 
       assertThat(matrix.parts()).isEqualTo(stacked.parts());
       assertThat(matrix.held())
@@ -37,8 +38,34 @@ class RepackingTest {
       StackedMatrix stacked =
           StackedMatrix.of(List.of(new RandomData(arena, 2).tensor(DataType.Q8_0, 3, 64)));
 
-      assertThat(Repacking.of(stacked, team)).isSameAs(stacked);
+      assertThat(Repacking.of(stacked, team, arena)).isSameAs(stacked);
       assertThat(stacked.ownedBytes()).isZero();
+    }
+  }
+
+  @Test
+  void holdsAsFloat32WhatIsTooSmallForLess() {
+    try (Arena arena = Arena.ofShared();
+        ThreadTeam team = new ThreadTeam(2)) {
+      for (DataType type : List.of(DataType.IQ2_XXS, DataType.Q2_K)) {
+        Tensor tensor = new RandomData(arena, 4).tensor(type, 3, 512);
+        Tensor tiny = new RandomData(arena, 4).tensor(type, 3, 512);
+        // Halves of the smallest exponent; Q2_K's stand at the end.
+        for (long at = 0; at < tiny.data().byteSize(); at += type.blockBytes()) {
+          long scales = type == DataType.Q2_K ? at + 80 : at;
+          tiny.data().set(ValueLayout.JAVA_INT_UNALIGNED, scales, 0x0001_0001);
+        }
+
+        assertThat(
+                Repacking.of(StackedMatrix.of(List.of(tensor)), team, arena)
+                    .held()
+                    .getFirst()
+                    .type())
+            .isEqualTo(Repacker.target(type));
+        assertThat(
+                Repacking.of(StackedMatrix.of(List.of(tiny)), team, arena).held().getFirst().type())
+            .isEqualTo(DataType.F32);
+      }
     }
   }
 
@@ -50,11 +77,12 @@ class RepackingTest {
       // The exponent of the last row's last block.
       tensor.data().set(ValueLayout.JAVA_BYTE, tensor.data().byteSize() - 17, (byte) 200);
 
-      StackedMatrix matrix = Repacking.of(StackedMatrix.of(List.of(tensor)), team);
+      StackedMatrix matrix = Repacking.of(StackedMatrix.of(List.of(tensor)), team, arena);
 
       Tensor held = matrix.held().getFirst();
       assertThat(held.type()).isEqualTo(DataType.F32);
-      assertThat(matrix.ownedBytes()).isEqualTo(4 * 7 * 64);
+      // With the attempt that failed.
+      assertThat(matrix.ownedBytes()).isEqualTo(DataType.Q8_0.bytes(7 * 64) + 4 * 7 * 64);
       float[] expected = new float[7 * 64];
       Codec.of(DataType.MXFP4).decode(tensor.data(), 0, expected, 0, expected.length);
       assertThat(held.data().toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(expected);

@@ -1,12 +1,12 @@
 package io.steelyard.kernels.codec;
 
 import static io.steelyard.kernels.codec.Stored.FLOAT;
+import static io.steelyard.kernels.codec.Stored.SHORT;
 import static io.steelyard.kernels.codec.Stored.half;
 import static io.steelyard.kernels.codec.Stored.signed;
 import static io.steelyard.kernels.codec.Stored.unsigned;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /**
  * Q2_K to Q8_K: blocks of 256 evenly spaced values with a scale of their own for each 16 or 32 of
@@ -61,27 +61,15 @@ final class KBlocks {
 
   /** Writes a block of {@link #q3} as one of {@link #q6}, which has the same scales. */
   static void q3AsQ6(MemorySegment from, long offset, MemorySegment to, long at) {
-    to.asSlice(at, 208).fill((byte) 0);
+    int[] scales = new int[16];
+    int[] levels = new int[256];
     for (int run = 0; run < 16; run++) {
-      to.set(ValueLayout.JAVA_BYTE, at + 192 + run, (byte) q3Scale(from, offset + 96, run));
+      scales[run] = q3Scale(from, offset + 96, run);
       for (int i = 0; i < 16; i++) {
-        putSixBits(to, at, 16 * run + i, q3Value(from, offset, run, i) + 32);
+        levels[16 * run + i] = q3Value(from, offset, run, i);
       }
     }
-    MemorySegment.copy(from, offset + 108, to, at + 208, Short.BYTES);
-  }
-
-  /** Adds value i of a block of {@link #q6}, from 0 to 63, to bytes that were zero. */
-  private static void putSixBits(MemorySegment to, long at, int i, int value) {
-    int run = i / 32;
-    long low = at + 64L * (run / 4) + 32L * (run % 2) + i % 32;
-    long high = at + 128 + 32L * (run / 4) + i % 32;
-    add(to, low, (value & 0xF) << (run % 4 / 2 * 4));
-    add(to, high, (value >> 4) << (run % 4 * 2));
-  }
-
-  private static void add(MemorySegment to, long at, int bits) {
-    to.set(ValueLayout.JAVA_BYTE, at, (byte) (signed(to, at) | bits));
+    KBlockEncoder.q6(from.get(SHORT, offset + 108), scales, levels, to, at);
   }
 
   private static int bitPair(MemorySegment from, long pairs, int run, int i) {

@@ -17,11 +17,13 @@ import java.lang.foreign.ValueLayout;
  */
 public final class Repacker {
   private static final int SMALL_BLOCK = 32;
+  private static final float LARGEST_HALF = 65504;
 
   private final DataType type;
   private final DataType target;
   private final Codec codec;
   private float[] values = new float[0];
+  private float largest;
 
   private Repacker(DataType type, DataType target) {
     this.type = type;
@@ -63,6 +65,23 @@ public final class Repacker {
     };
   }
 
+  /**
+   * How large a tensor's largest value must at least be, unless all are zero. Of a smaller one the
+   * steps of float16 near zero, 2^-24, could be seen: half of one, times a level of up to 62 where
+   * it is a scale that is rounded, would be more than 1 part in 2048 of the largest value.
+   */
+  public static float leastLargest(DataType type) {
+    if (!rounds(type)) {
+      return 0;
+    }
+    return target(type) == DataType.F16 ? 0x1p-14f : 0x1p-8f;
+  }
+
+  /** The largest magnitude that was repacked so far. */
+  public float largest() {
+    return largest;
+  }
+
   /** What this one writes. */
   public DataType target() {
     return target;
@@ -73,31 +92,25 @@ public final class Repacker {
    *
    * @param count values, a multiple of the type's block size
    * @param to receives them from byte {@code at} on
-   * @return false if some scale or value is too large or too small for the target; what was written
-   *     is worth nothing then
+   * @return false if the target can't hold some scale or value; what was written is worth nothing
+   *     then
    */
   public boolean repack(MemorySegment from, long offset, int count, MemorySegment to, long at) {
     if (values.length < count) {
       values = new float[count];
     }
     codec.decode(from, offset, values, 0, count);
+    for (int i = 0; i < count; i++) {
+      largest = Math.max(largest, Math.abs(values[i]));
+    }
     return switch (target) {
       case Q8_0 -> bytes(from, offset, count, to, at);
       case Q6_K -> sixBits(from, offset, count, to, at);
       default -> {
         Encoder.encode(target, values, 0, count, to, at);
-        yield target != DataType.F16 || fitsHalf(count);
+        yield target != DataType.F16 || largest <= LARGEST_HALF;
       }
     };
-  }
-
-  private boolean fitsHalf(int count) {
-    for (int i = 0; i < count; i++) {
-      if (!(Math.abs(values[i]) <= 65504)) {
-        return false;
-      }
-    }
-    return true;
   }
 
   private boolean bytes(MemorySegment from, long offset, int count, MemorySegment to, long at) {
@@ -122,7 +135,7 @@ public final class Repacker {
     short bits = Float.floatToFloat16(zero ? 0 : scale);
     to.set(SHORT, block, bits);
     float stored = Float.float16ToFloat(bits);
-    return zero || (stored != 0 && Math.abs(stored) <= 65504);
+    return zero || (Math.abs(stored) <= LARGEST_HALF && (stored == scale || rounds(type)));
   }
 
   /** What the values of 32 are whole multiples of. */
