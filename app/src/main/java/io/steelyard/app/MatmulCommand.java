@@ -5,6 +5,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.kernels.Tier;
+import io.steelyard.kernels.codec.Repacker;
 import io.steelyard.lab.RunException;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
@@ -31,7 +32,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     showDefaultValues = true,
     description = {
-      "Measures matrix products alone: every type, tier and model shape.",
+      "Measures matrix products alone: types, tiers and model shapes.",
       "",
       "The matrix is the feed-forward part's first, of the shapes that 'model synth' has. GMAC/s is"
           + " multiply-and-add operations, the median of all calls with the middle half of them;"
@@ -47,8 +48,13 @@ import picocli.CommandLine.Option;
 final class MatmulCommand implements Callable<Integer> {
   private static final int FEW = 16;
 
-  @Option(names = "--type", paramLabel = "TYPE", split = ",", description = "default: all types")
-  List<DataType> types = List.of(DataType.values());
+  @Option(
+      names = "--type",
+      paramLabel = "TYPE",
+      split = ",",
+      description = "default: all types that have kernels of their own")
+  List<DataType> types =
+      Arrays.stream(DataType.values()).filter(type -> Repacker.target(type) == type).toList();
 
   @Option(
       names = "--tier",

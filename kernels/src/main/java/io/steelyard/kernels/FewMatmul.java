@@ -59,8 +59,8 @@ final class FewMatmul {
     this.y = y;
     this.tokens = tokens;
     boolean quantised = false;
-    for (int p = 0; p < weights.parts().size(); p++) {
-      DataType type = weights.parts().get(p).type();
+    for (int p = 0; p < weights.held().size(); p++) {
+      DataType type = weights.held().get(p).type();
       quantised |= type.blockSize() > 1;
       // Assembled here, before several threads ask for it.
       for (int token = 0; token < tokens; token += code.fewTokens()) {
@@ -99,8 +99,8 @@ final class FewMatmul {
     for (int i = 0; i < members; i++) {
       int owner = (member + i) % members;
       int groups = 0;
-      for (int p = 0; p < weights.parts().size(); p++) {
-        groups += groups(weights.parts().get(p), owner, members);
+      for (int p = 0; p < weights.held().size(); p++) {
+        groups += groups(weights.held().get(p), owner, members);
       }
       int piece = members == 1 ? groups : Math.max(LEAST_GROUPS, groups / PIECES);
       int begin = taken.getAndAdd(owner * APART, piece);
@@ -128,8 +128,8 @@ final class FewMatmul {
   private void piece(int owner, int members, int begin, int end, CallList list) {
     int first = 0;
     int before = 0;
-    for (int p = 0; p < weights.parts().size(); p++) {
-      Tensor part = weights.parts().get(p);
+    for (int p = 0; p < weights.held().size(); p++) {
+      Tensor part = weights.held().get(p);
       int count = groups(part, owner, members);
       int from = Math.max(begin - before, 0);
       int to = Math.min(end - before, count);

@@ -124,8 +124,14 @@ public interface Kernels extends AutoCloseable {
    * it.
    *
    * @param parts tensors of equal width, stacked in this order
+   * @param arena owns what the tier writes of them, if it does; one that all threads may use
    */
-  Matrix prepare(List<Tensor> parts);
+  Matrix prepare(List<Tensor> parts, Arena arena);
+
+  /** Makes a matrix ready that owns its memory. */
+  default Matrix prepare(List<Tensor> parts) {
+    return prepare(parts, Arena.ofAuto());
+  }
 
   /**
    * Decodes rows of a matrix: row {@code ids[from + i]} becomes row i of {@code out}.

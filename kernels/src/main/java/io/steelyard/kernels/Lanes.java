@@ -88,6 +88,10 @@ final class Lanes {
     return ALL.get(ValueLayout.JAVA_BYTE, address);
   }
 
+  static int bits32(long address) {
+    return ALL.get(INT, address);
+  }
+
   static void putByte(long address, int value) {
     ALL.set(ValueLayout.JAVA_BYTE, address, (byte) value);
   }
@@ -119,6 +123,22 @@ final class Lanes {
     return (IntVector)
         ByteVector.fromMemorySegment(PACKED_BYTES, ALL, address, ORDER)
             .convertShape(VectorOperators.ZERO_EXTEND_B2I, INTS, 0);
+  }
+
+  /** The levels that 16 nibbles may name. */
+  static ByteVector levels(byte[] levels) {
+    return ByteVector.fromArray(ByteVector.SPECIES_128, levels, 0);
+  }
+
+  /**
+   * Writes the levels that the low or the high nibbles of 16 bytes name, as bytes.
+   *
+   * @param shift 0 for the low ones, 4 for the high ones
+   */
+  static void putLevels(ByteVector levels, long pairs, int shift, long to) {
+    ByteVector packed = ByteVector.fromMemorySegment(ByteVector.SPECIES_128, ALL, pairs, ORDER);
+    ByteVector nibbles = packed.lanewise(VectorOperators.LSHR, shift).and((byte) 0xF);
+    nibbles.selectFrom(levels).intoMemorySegment(ALL, to, ORDER);
   }
 
   static FloatVector toFloat(IntVector ints) {

@@ -4,15 +4,15 @@ import static io.steelyard.kernels.ThreadTeam.share;
 
 import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.codec.Repacker;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Operators in machine code of our own, over all threads. */
 final class MachineKernels implements Kernels {
@@ -25,7 +25,6 @@ final class MachineKernels implements Kernels {
   private final TeamCalls calls;
   private final RowCalls rowCalls;
   private final Store store = new Store();
-  private final Map<DataType, Codec> codecs = new EnumMap<>(DataType.class);
   private float[] decoded = new float[0];
 
   /** Writes keys and values of consecutive positions. */
@@ -76,9 +75,6 @@ final class MachineKernels implements Kernels {
     matmul = new MachineMatmul(team, code, few, calls);
     attention = new MachineAttention(team, code, few, calls);
     rowCalls = new RowCalls(team, calls);
-    for (DataType type : DataType.values()) {
-      codecs.put(type, Codec.of(type));
-    }
   }
 
   @Override
@@ -94,17 +90,22 @@ final class MachineKernels implements Kernels {
   @Override
   public String activations(Set<DataType> weights) {
     List<String> roundings = new ArrayList<>();
-    if (weights.stream().anyMatch(type -> type.blockSize() > 1)) {
+    Set<DataType> held = weights.stream().map(Repacker::target).collect(Collectors.toSet());
+    if (held.stream().anyMatch(type -> type.blockSize() > 1)) {
       boolean bytes = code.product(DataType.Q8_0).isBytes();
       String prompt = code.tiles().isPresent() ? "bf16" : bytes ? "int8" : "f32";
       String decode = tier == Tier.AVX2 ? "int16" : "int8";
       roundings.add(prompt.equals(decode) ? prompt : prompt + " (prompt), " + decode + " (decode)");
     }
-    if (weights.contains(DataType.BF16) && tier != Tier.AVX2) {
+    if (held.contains(DataType.BF16) && tier != Tier.AVX2) {
       roundings.add("bf16 (prompt)");
     }
-    if (weights.contains(DataType.F16) && code.tiles().isPresent()) {
+    if (held.contains(DataType.F16) && code.tiles().isPresent()) {
       roundings.add("two bf16 (prompt)");
+    }
+    if (weights.stream()
+        .anyMatch(type -> Repacker.target(type) == DataType.F16 && Repacker.rounds(type))) {
+      roundings.add("f32 with weights as f16");
     }
     return roundings.isEmpty() ? "f32" : String.join(", ", roundings);
   }
@@ -134,8 +135,8 @@ final class MachineKernels implements Kernels {
   }
 
   @Override
-  public Matrix prepare(List<Tensor> parts) {
-    return StackedMatrix.of(parts);
+  public Matrix prepare(List<Tensor> parts, Arena arena) {
+    return Repacking.of(StackedMatrix.of(parts), team, arena);
   }
 
   @Override
@@ -150,7 +151,7 @@ final class MachineKernels implements Kernels {
       int p = stacked.part(ids[from + token]);
       Tensor part = stacked.parts().get(p);
       long row = ids[from + token] - stacked.firstRow(p);
-      codecs.get(part.type()).decode(part.data(), row * part.rowBytes(), decoded, 0, columns);
+      Codec.of(part.type()).decode(part.data(), row * part.rowBytes(), decoded, 0, columns);
       RawMemory.putFloats(out.address(token), decoded, columns);
     }
   }

@@ -94,7 +94,7 @@ final class MachineMatmul implements AutoCloseable {
 
   private void multiplyMany() {
     Map<Product, Long> sizes = new EnumMap<>(Product.class);
-    for (Tensor part : weights.parts()) {
+    for (Tensor part : weights.held()) {
       Product product = code.product(part.type());
       Product tile = tileOf(product);
       long count = (tokens + tile.tokens() - 1L) / tile.tokens();
@@ -169,8 +169,8 @@ final class MachineMatmul implements AutoCloseable {
 
   private void many(int member, int members) {
     int groups = 0;
-    for (int p = 0; p < weights.parts().size(); p++) {
-      groups += groups(weights.parts().get(p));
+    for (int p = 0; p < weights.held().size(); p++) {
+      groups += groups(weights.held().get(p));
     }
     int piece = Math.max(1, Math.min(PIECE_GROUPS, groups / members));
     for (int begin = next.getAndAdd(piece); begin < groups; begin = next.getAndAdd(piece)) {
@@ -181,8 +181,8 @@ final class MachineMatmul implements AutoCloseable {
   private void groups(int begin, int end, Scratch own) {
     int first = 0;
     int firstRow = 0;
-    for (int p = 0; p < weights.parts().size(); p++) {
-      Tensor part = weights.parts().get(p);
+    for (int p = 0; p < weights.held().size(); p++) {
+      Tensor part = weights.held().get(p);
       int from = Math.max(begin, first) - first;
       int to = Math.min(end, first + groups(part)) - first;
       if (from < to) {

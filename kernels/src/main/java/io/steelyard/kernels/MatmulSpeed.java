@@ -19,7 +19,8 @@ public final class MatmulSpeed {
   public static long[] measure(
       Kernels kernels, DataType type, int rows, int columns, int tokens, int millis) {
     try (Arena arena = Arena.ofShared()) {
-      Matrix matrix = kernels.prepare(List.of(RandomOperands.tensor(arena, type, rows, columns)));
+      Matrix matrix =
+          kernels.prepare(List.of(RandomOperands.tensor(arena, type, rows, columns)), arena);
       Rows x = RandomOperands.rows(arena, tokens, columns);
       Rows y = Rows.allocateApart(arena, tokens, rows);
       kernels.matmul(matrix, x, y, tokens);

@@ -11,6 +11,14 @@ public interface Matrix {
   /** The tensors it was made of, from the top row down. */
   List<Tensor> parts();
 
+  /**
+   * The parts as they are multiplied: the same tensors, unless the tier has no kernel for a type
+   * and holds it as another.
+   */
+  default List<Tensor> held() {
+    return parts();
+  }
+
   /** Rows of all parts: the width of a product. */
   int rows();
 

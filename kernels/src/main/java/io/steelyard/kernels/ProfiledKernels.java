@@ -146,12 +146,19 @@ public final class ProfiledKernels implements Kernels {
         matrix,
         _ ->
             new Weights(
-                "%s %d×%d".formatted(types(matrix), matrix.rows(), matrix.columns()),
-                matrix.parts().stream().mapToLong(part -> part.data().byteSize()).sum()));
+                "%s %d×%d".formatted(heldTypes(matrix), matrix.rows(), matrix.columns()),
+                matrix.held().stream().mapToLong(part -> part.data().byteSize()).sum()));
   }
 
-  private static String types(Matrix matrix) {
-    return matrix.parts().stream()
+  /** The types, and those that the tier holds them as where it has no kernels for them. */
+  private static String heldTypes(Matrix matrix) {
+    String stored = types(matrix.parts());
+    String held = types(matrix.held());
+    return stored.equals(held) ? stored : stored + " as " + held;
+  }
+
+  private static String types(List<Tensor> tensors) {
+    return tensors.stream()
         .map(part -> part.type().name())
         .distinct()
         .collect(Collectors.joining("+"));
@@ -188,15 +195,15 @@ public final class ProfiledKernels implements Kernels {
   }
 
   @Override
-  public Matrix prepare(List<Tensor> parts) {
-    return kernels.prepare(parts);
+  public Matrix prepare(List<Tensor> parts, Arena arena) {
+    return kernels.prepare(parts, arena);
   }
 
   @Override
   public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
     timed(
         "embed",
-        types(table),
+        types(table.parts()),
         tokens,
         tokens * table.parts().getFirst().rowBytes(),
         0,

@@ -56,7 +56,7 @@ final class ReferenceKernels implements Kernels {
   }
 
   @Override
-  public Matrix prepare(List<Tensor> parts) {
+  public Matrix prepare(List<Tensor> parts, Arena arena) {
     return StackedMatrix.of(parts);
   }
 

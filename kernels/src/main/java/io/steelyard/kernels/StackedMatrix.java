@@ -2,8 +2,9 @@ package io.steelyard.kernels;
 
 import java.util.List;
 
-/** A matrix that is used as it lies in the file. */
-record StackedMatrix(List<Tensor> parts, int rows, int columns) implements Matrix {
+/** A matrix that is used as it lies in the file, or as it was repacked from there. */
+record StackedMatrix(List<Tensor> parts, List<Tensor> held, int rows, int columns, long ownedBytes)
+    implements Matrix {
 
   static StackedMatrix of(List<Tensor> parts) {
     if (parts.isEmpty()) {
@@ -21,7 +22,17 @@ record StackedMatrix(List<Tensor> parts, int rows, int columns) implements Matri
       }
       rows += part.rows();
     }
-    return new StackedMatrix(List.copyOf(parts), Math.toIntExact(rows), Math.toIntExact(columns));
+    List<Tensor> copy = List.copyOf(parts);
+    return new StackedMatrix(copy, copy, Math.toIntExact(rows), Math.toIntExact(columns), 0);
+  }
+
+  /**
+   * The same matrix, multiplied as other tensors of the same shapes.
+   *
+   * @param ownedBytes of those that aren't parts
+   */
+  StackedMatrix heldAs(List<Tensor> held, long ownedBytes) {
+    return new StackedMatrix(parts, List.copyOf(held), rows, columns, ownedBytes);
   }
 
   /** The index of the part that holds a row. */
@@ -40,10 +51,5 @@ record StackedMatrix(List<Tensor> parts, int rows, int columns) implements Matri
       first += parts.get(i).rows();
     }
     return first;
-  }
-
-  @Override
-  public long ownedBytes() {
-    return 0;
   }
 }

@@ -74,8 +74,8 @@ final class TileMatmul {
 
   /** Multiplies, unless some part is of a type that isn't multiplied in tiles; says if it did. */
   boolean multiply(StackedMatrix weights, Rows x, Rows y, int tokens) {
-    for (int p = 0; p < weights.parts().size(); p++) {
-      if (!code.takes(weights.parts().get(p).type())) {
+    for (int p = 0; p < weights.held().size(); p++) {
+      if (!code.takes(weights.held().get(p).type())) {
         return false;
       }
     }
@@ -89,8 +89,8 @@ final class TileMatmul {
   private void product(boolean split, Rows x, Rows y, int tokens) {
     boolean any = false;
     slice = split ? CHUNKS_OF_SPLIT : BLOCK_BYTES / TileCode.weightBytes(false);
-    for (int p = 0; p < weights.parts().size(); p++) {
-      DataType type = weights.parts().get(p).type();
+    for (int p = 0; p < weights.held().size(); p++) {
+      DataType type = weights.held().get(p).type();
       if (code.splits(type) == split) {
         any = true;
         if (type.blockSize() > TileCode.CHUNK) {
@@ -167,18 +167,18 @@ final class TileMatmul {
     long block =
         scratch.own(member).atLeast(BLOCK_BYTES + (long) groups * blocks() * TileCode.SUM_BYTES);
     int all = 0;
-    for (int p = 0; p < weights.parts().size(); p++) {
-      all += strips(weights.parts().get(p));
+    for (int p = 0; p < weights.held().size(); p++) {
+      all += strips(weights.held().get(p));
     }
     for (int i = next.getAndIncrement(); i < all; i = next.getAndIncrement()) {
       int left = i;
       int firstRow = 0;
       int p = 0;
-      for (; left >= strips(weights.parts().get(p)); p++) {
-        left -= strips(weights.parts().get(p));
-        firstRow += (int) weights.parts().get(p).rows();
+      for (; left >= strips(weights.held().get(p)); p++) {
+        left -= strips(weights.held().get(p));
+        firstRow += (int) weights.held().get(p).rows();
       }
-      Tensor part = weights.parts().get(p);
+      Tensor part = weights.held().get(p);
       if (code.splits(part.type()) == split) {
         strip(part, left * strip, firstRow, block, calls.of(member));
       }

@@ -2,6 +2,9 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.Lanes.COUNT;
 
+import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.codec.FourBitLevels;
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
@@ -11,6 +14,13 @@ import jdk.incubator.vector.VectorOperators;
  * io.steelyard.kernels.codec.Codec} gives.
  */
 final class VectorDecode {
+  /** A multiple of every block size. */
+  private static final int PLAIN_RUN = 1024;
+
+  private static final IntVector PLACES = IntVector.zero(Lanes.INTS).addIndex(1);
+  static final ByteVector NONLINEAR = Lanes.levels(FourBitLevels.nonlinear());
+  static final ByteVector DOUBLED_FLOATS = Lanes.levels(FourBitLevels.doubledFloats());
+
   private VectorDecode() {}
 
   /**
@@ -26,11 +36,26 @@ final class VectorDecode {
       case F16 -> halves(from, count, to);
       case BF16 -> brainFloats(from, count, to);
       case Q8_0 -> q8Zero(from, count, to);
+      case Q5_0 -> q5Zero(from, count, to);
+      case IQ4_NL -> iq4Nonlinear(from, count, to);
+      case MXFP4 -> mxfp4(from, count, to);
       case Q4_0 -> q4Zero(from, count, to);
       case Q4_1 -> q4One(from, count, to);
       case Q4_K -> q4K(from, count, to);
       case Q5_K -> q5K(from, count, to);
       case Q6_K -> q6K(from, count, to);
+      default -> plainly(type, from, count, to);
+    }
+  }
+
+  /** Types of which there is no decoder here: a value at a time, a few blocks at a time. */
+  private static void plainly(DataType type, long from, int count, long to) {
+    Codec codec = Codec.of(type);
+    float[] values = new float[Math.min(count, PLAIN_RUN)];
+    for (int i = 0; i < count; i += PLAIN_RUN) {
+      int some = Math.min(PLAIN_RUN, count - i);
+      codec.decode(Lanes.ALL, from + type.bytes(i), values, 0, some);
+      RawMemory.putFloats(to + 4L * i, values, some);
     }
   }
 
@@ -90,6 +115,56 @@ final class VectorDecode {
         Lanes.store(at, Lanes.toFloat(pairs.and(0xF)).mul(scale).add(minimum));
         FloatVector high = Lanes.toFloat(pairs.lanewise(VectorOperators.LSHR, 4));
         Lanes.store(at + 64, high.mul(scale).add(minimum));
+      }
+    }
+  }
+
+  private static void q5Zero(long from, int count, long to) {
+    long block = from;
+    for (int i = 0; i < count; i += 32, block += 22) {
+      float scale = Lanes.half(block);
+      for (int j = 0; j < 16; j += COUNT) {
+        long at = to + 4L * (i + j);
+        Lanes.store(at, Lanes.toFloat(q5Zero(block, 0, j)).mul(scale));
+        Lanes.store(at + 64, Lanes.toFloat(q5Zero(block, 1, j)).mul(scale));
+      }
+    }
+  }
+
+  /** Values j… of the first or second half of a block of Q5_0, from -16 to 15. */
+  static IntVector q5Zero(long block, int half, int j) {
+    IntVector low =
+        Lanes.unsignedBytes(block + 6 + j).lanewise(VectorOperators.LSHR, 4 * half).and(0xF);
+    IntVector fifth =
+        IntVector.broadcast(Lanes.INTS, Lanes.bits32(block + 2) >>> (16 * half + j))
+            .lanewise(VectorOperators.LSHR, PLACES)
+            .and(1);
+    return low.or(fifth.lanewise(VectorOperators.LSHL, 4)).sub(16);
+  }
+
+  private static void iq4Nonlinear(long from, int count, long to) {
+    long block = from;
+    for (int i = 0; i < count; i += 32, block += 18) {
+      levels(NONLINEAR, block + 2, Lanes.half(block), to + 4L * i);
+    }
+  }
+
+  private static void mxfp4(long from, int count, long to) {
+    long block = from;
+    for (int i = 0; i < count; i += 32, block += 17) {
+      float scale = FourBitLevels.halfOfE8M0(Lanes.unsignedByte(block));
+      levels(DOUBLED_FLOATS, block + 1, scale, to + 4L * i);
+    }
+  }
+
+  private static void levels(ByteVector levels, long pairs, float scale, long to) {
+    for (int half = 0; half < 2; half++) {
+      long at = to + 64L * half;
+      // As bytes first, where the last of these values will be.
+      long bytes = at + 48;
+      Lanes.putLevels(levels, pairs, 4 * half, bytes);
+      for (int j = 0; j < 16; j += COUNT) {
+        Lanes.store(at + 4L * j, Lanes.toFloat(Lanes.signedBytes(bytes + j)).mul(scale));
       }
     }
   }

@@ -2,6 +2,8 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.Lanes.COUNT;
 
+import io.steelyard.kernels.codec.FourBitLevels;
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
@@ -16,6 +18,14 @@ final class VectorDot {
   static final int SUM_BLOCK = 32;
 
   private VectorDot() {}
+
+  /** Whether a type is multiplied as it is stored. */
+  static boolean takes(DataType type) {
+    return switch (type) {
+      case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K, Q5_0, IQ4_NL, MXFP4 -> true;
+      default -> false;
+    };
+  }
 
   /**
    * Computes {@code y[r] = w[r] · x} for consecutive rows.
@@ -56,6 +66,21 @@ final class VectorDot {
           Lanes.put(y + 4L * r, q4Zero(w + r * rowBytes, columns, x, sums, lanes));
         }
       }
+      case Q5_0 -> {
+        for (int r = 0; r < rows; r++) {
+          Lanes.put(y + 4L * r, q5Zero(w + r * rowBytes, columns, x, lanes));
+        }
+      }
+      case IQ4_NL -> {
+        for (int r = 0; r < rows; r++) {
+          Lanes.put(y + 4L * r, iq4Nonlinear(w + r * rowBytes, columns, x, lanes));
+        }
+      }
+      case MXFP4 -> {
+        for (int r = 0; r < rows; r++) {
+          Lanes.put(y + 4L * r, mxfp4(w + r * rowBytes, columns, x, lanes));
+        }
+      }
       case Q4_1 -> {
         for (int r = 0; r < rows; r++) {
           Lanes.put(y + 4L * r, q4One(w + r * rowBytes, columns, x, sums, lanes));
@@ -76,6 +101,7 @@ final class VectorDot {
           Lanes.put(y + 4L * r, q6K(w + r * rowBytes, columns, x, lanes));
         }
       }
+      default -> throw new IllegalArgumentException(type + " is decoded before it is multiplied");
     }
   }
 
@@ -191,6 +217,59 @@ final class VectorDot {
       sums += 4;
     }
     return Lanes.sum(sum, lanes) + minima;
+  }
+
+  private static float q5Zero(long w, int columns, long x, long lanes) {
+    FloatVector sum = Lanes.broadcastOf(0);
+    for (int i = 0; i < columns; i += 32) {
+      FloatVector block = Lanes.broadcastOf(0);
+      for (int j = 0; j < 16; j += COUNT) {
+        FloatVector low = Lanes.toFloat(VectorDecode.q5Zero(w, 0, j));
+        FloatVector high = Lanes.toFloat(VectorDecode.q5Zero(w, 1, j));
+        block = low.fma(Lanes.load(x + 4L * j), block);
+        block = high.fma(Lanes.load(x + 64 + 4L * j), block);
+      }
+      sum = block.fma(Lanes.broadcastOf(Lanes.half(w)), sum);
+      w += 22;
+      x += 128;
+    }
+    return Lanes.sum(sum, lanes);
+  }
+
+  /** Σ over one block of 32 nibbles that name levels; these are written to scratch memory. */
+  private static FloatVector levels(ByteVector levels, long pairs, long x, long lanes) {
+    FloatVector block = Lanes.broadcastOf(0);
+    for (int half = 0; half < 2; half++) {
+      Lanes.putLevels(levels, pairs, 4 * half, lanes);
+      for (int j = 0; j < 16; j += COUNT) {
+        FloatVector level = Lanes.toFloat(Lanes.signedBytes(lanes + j));
+        block = level.fma(Lanes.load(x + 64L * half + 4L * j), block);
+      }
+    }
+    return block;
+  }
+
+  private static float iq4Nonlinear(long w, int columns, long x, long lanes) {
+    FloatVector sum = Lanes.broadcastOf(0);
+    for (int i = 0; i < columns; i += 32) {
+      FloatVector block = levels(VectorDecode.NONLINEAR, w + 2, x, lanes);
+      sum = block.fma(Lanes.broadcastOf(Lanes.half(w)), sum);
+      w += 18;
+      x += 128;
+    }
+    return Lanes.sum(sum, lanes);
+  }
+
+  private static float mxfp4(long w, int columns, long x, long lanes) {
+    FloatVector sum = Lanes.broadcastOf(0);
+    for (int i = 0; i < columns; i += 32) {
+      FloatVector block = levels(VectorDecode.DOUBLED_FLOATS, w + 1, x, lanes);
+      float scale = FourBitLevels.halfOfE8M0(Lanes.unsignedByte(w));
+      sum = block.fma(Lanes.broadcastOf(scale), sum);
+      w += 17;
+      x += 128;
+    }
+    return Lanes.sum(sum, lanes);
   }
 
   private static float q4K(long w, int columns, long x, long sums, long lanes) {

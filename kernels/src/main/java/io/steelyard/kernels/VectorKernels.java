@@ -63,7 +63,7 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
-  public Matrix prepare(List<Tensor> parts) {
+  public Matrix prepare(List<Tensor> parts, Arena arena) {
     return StackedMatrix.of(parts);
   }
 

@@ -69,7 +69,7 @@ final class VectorMatmul implements AutoCloseable {
   private void rows(int member, int members) {
     int begin = share(weights.rows(), member, members);
     int end = share(weights.rows(), member + 1, members);
-    long lanes = scratch.own(member).atLeast(Lanes.BYTES);
+    long lanes = scratch.own(member).atLeast(Lanes.BYTES + decodedBytes());
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -77,9 +77,37 @@ final class VectorMatmul implements AutoCloseable {
       int from = Math.max(begin, first);
       int to = Math.min(end, first + rows);
       if (from < to) {
-        rows(part, from - first, to - from, from, lanes);
+        if (VectorDot.takes(part.type())) {
+          rows(part, from - first, to - from, from, lanes);
+        } else {
+          decodedRows(part, from - first, to - from, from, lanes);
+        }
       }
       first += rows;
+    }
+  }
+
+  /** Room for a decoded row, if any part needs that. */
+  private long decodedBytes() {
+    for (int p = 0; p < weights.parts().size(); p++) {
+      if (!VectorDot.takes(weights.parts().get(p).type())) {
+        return 4L * weights.columns();
+      }
+    }
+    return 0;
+  }
+
+  /** Decodes each row once, for all tokens. */
+  private void decodedRows(Tensor part, int row, int count, int target, long lanes) {
+    int columns = weights.columns();
+    long decoded = lanes + Lanes.BYTES;
+    for (int r = 0; r < count; r++) {
+      long from = part.data().address() + (row + r) * part.rowBytes();
+      VectorDecode.run(part.type(), from, columns, decoded);
+      for (int token = 0; token < tokens; token++) {
+        long out = y.address(token) + 4L * (target + r);
+        VectorDot.rows(DataType.F32, decoded, 1, columns, x.address(token), 0, out, lanes);
+      }
     }
   }
 

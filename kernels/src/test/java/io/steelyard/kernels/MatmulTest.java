@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.codec.Repacker;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.function.IntFunction;
@@ -39,6 +40,8 @@ abstract class MatmulTest {
   /**
    * How much rounding activations, as the tier does for so many tokens, can change the product of a
    * row with a token's activations.
+   *
+   * @param type that the tier holds the row as
    */
   abstract double rounding(DataType type, float[] row, Rows x, int token, int tokens);
 
@@ -56,12 +59,21 @@ abstract class MatmulTest {
     };
   }
 
+  /** Types without kernels of their own take the paths of those that have some. */
+  private static int[] rows(DataType type) {
+    return Repacker.target(type) == type ? ROWS : new int[] {1, 49};
+  }
+
+  private static int[] tokens(DataType type) {
+    return Repacker.target(type) == type ? TOKENS : new int[] {1, 5, 17, 130};
+  }
+
   @ParameterizedTest
   @EnumSource
   void productsAgreeForAllTypesAndSizes(DataType type) {
     for (int columns : columns(type)) {
-      for (int rows : ROWS) {
-        for (int tokens : TOKENS) {
+      for (int rows : rows(type)) {
+        for (int tokens : tokens(type)) {
           long seed = columns * 1_000_003L + rows * 1009L + tokens;
           try (Arena arena = Arena.ofShared()) {
             RandomData data = new RandomData(arena, seed);
@@ -98,11 +110,14 @@ abstract class MatmulTest {
     Matrix exact = reference.prepare(parts);
     Rows expected = Rows.allocate(arena, tokens, exact.rows());
     reference.matmul(exact, x, expected, tokens);
-    fast.matmul(fast.prepare(parts), x, actual, tokens);
+    Matrix prepared = fast.prepare(parts);
+    fast.matmul(prepared, x, actual, tokens);
     int columns = exact.columns();
     float[] row = new float[columns];
     int r = 0;
-    for (Tensor part : parts) {
+    for (int p = 0; p < parts.size(); p++) {
+      Tensor part = parts.get(p);
+      DataType held = prepared.held().get(p).type();
       for (int i = 0; i < part.rows(); i++, r++) {
         Codec.of(part.type()).decode(part.data(), i * part.rowBytes(), row, 0, columns);
         for (int token = 0; token < tokens; token++) {
@@ -113,7 +128,8 @@ abstract class MatmulTest {
           // Q4_0 and the minima are multiplied apart from the rest, with sums of their own.
           double bound =
               (columns + 8) * 0x1p-24 * magnitude * extra(part.type())
-                  + rounding(part.type(), row, x, token, tokens);
+                  + rounding(held, row, x, token, tokens)
+                  + repacking(part.type(), held, magnitude, x, token);
           double error = Math.abs((double) expected.get(token, r) - actual.get(token, r));
           if (!(error <= bound + 1e-30)) {
             assertThat(error)
@@ -133,6 +149,22 @@ abstract class MatmulTest {
         }
       }
     }
+  }
+
+  /**
+   * What repacking rounds: to half a unit of 11 bits, and of subnormal halves to half a unit of
+   * 2^-24, which a level of at most 127 may multiply.
+   */
+  private static double repacking(
+      DataType type, DataType held, double magnitude, Rows x, int token) {
+    if (held == type || !Repacker.rounds(type)) {
+      return 0;
+    }
+    double bound = magnitude * 0x1p-11;
+    for (int c = 0; c < x.width(); c++) {
+      bound += Math.abs(x.get(token, c)) * 0x1p-18;
+    }
+    return bound;
   }
 
   /** Types with an offset sum two larger numbers whose difference is the value. */

@@ -36,7 +36,31 @@ final class RandomData {
         case BF16 ->
             data.set(SHORT, block, (short) (Float.floatToRawIntBits(uniform(-1, 1)) >> 16));
         case Q8_0 -> half(data, block, uniform(-1, 1) / 128);
+        case F64 -> data.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, block, uniform(-1, 1));
+        // Random bits, as they are, are finite.
+        case I8, I16, I32, I64, NVFP4 -> {}
         case Q4_0 -> half(data, block, uniform(-1, 1) / 8);
+        case Q5_0 -> half(data, block, uniform(-1, 1) / 16);
+        case Q5_1 -> {
+          half(data, block, uniform(-1, 1) / 16);
+          half(data, block + 2, uniform(-1, 1));
+        }
+        case Q8_1, IQ4_NL -> half(data, block, uniform(-1, 1) / 128);
+        case Q1_0, Q2_0 -> half(data, block, uniform(-1, 1));
+        case TQ1_0 -> half(data, block + 52, uniform(-1, 1));
+        case TQ2_0 -> half(data, block + 64, uniform(-1, 1));
+        case MXFP4 -> data.set(ValueLayout.JAVA_BYTE, block, (byte) random.nextInt(115, 126));
+        case Q2_K -> {
+          half(data, block + 80, uniform(-1, 1) / 45);
+          half(data, block + 82, uniform(-1, 1) / 15);
+        }
+        case Q3_K -> half(data, block + 108, uniform(-1, 1) / 128);
+        case Q8_K -> data.set(ValueLayout.JAVA_FLOAT_UNALIGNED, block, uniform(-1, 1) / 128);
+        case IQ1_S -> half(data, block, uniform(-1, 1) / 16);
+        case IQ1_M -> spreadHalf(data, block + 48, uniform(-1, 1) / 16);
+        case IQ2_XXS, IQ2_XS, IQ2_S -> half(data, block, uniform(-1, 1) / 160);
+        case IQ3_XXS, IQ3_S -> half(data, block, uniform(-1, 1) / 480);
+        case IQ4_XS -> half(data, block, uniform(-1, 1) / 4000);
         case Q4_1 -> {
           half(data, block, uniform(-1, 1) / 8);
           half(data, block + 2, uniform(-1, 1));
@@ -64,6 +88,15 @@ final class RandomData {
 
   private float uniform(double from, double to) {
     return (float) random.nextDouble(from, to);
+  }
+
+  /** A half in the highest four bits of four numbers, the lowest nibble first. */
+  private static void spreadHalf(MemorySegment data, long offset, float value) {
+    int bits = Float.floatToFloat16(value);
+    for (int i = 0; i < 4; i++) {
+      int kept = data.get(SHORT, offset + 2L * i) & 0xFFF;
+      data.set(SHORT, offset + 2L * i, (short) (kept | ((bits >> (4 * i)) & 0xF) << 12));
+    }
   }
 
   private static void half(MemorySegment data, long offset, float value) {

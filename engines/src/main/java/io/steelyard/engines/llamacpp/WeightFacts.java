@@ -50,14 +50,15 @@ record WeightFacts(String precision, String activations) {
     }
   }
 
-  /** ggml's {@code vec_dot_type}: Q8_0 or Q8_1 blocks for blocks of 32, Q8_K for those of 256. */
+  /** ggml's {@code vec_dot_type}: Q8_0 or Q8_1 blocks for blocks of 32 to 128, Q8_K for those of 256.
+   */
   private static String activations(DataType type) {
     return switch (type) {
-      case F32 -> "f32";
       case F16 -> "f16";
       case BF16 -> "bf16";
-      case Q4_0, Q4_1, Q8_0 -> "int8 per 32";
-      case Q4_K, Q5_K, Q6_K -> "int8 per 256";
+      case Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q8_1, IQ4_NL -> "int8 per 32";
+      case MXFP4, NVFP4, Q1_0, Q2_0 -> "int8 per 32";
+      default -> type.blockSize() == 256 ? "int8 per 256" : "f32";
     };
   }
 }

@@ -75,8 +75,8 @@ final class DroppedResidual implements Kernels {
   }
 
   @Override
-  public Matrix prepare(List<Tensor> parts) {
-    return right.prepare(parts);
+  public Matrix prepare(List<Tensor> parts, Arena arena) {
+    return right.prepare(parts, arena);
   }
 
   @Override

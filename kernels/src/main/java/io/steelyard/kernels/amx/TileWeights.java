@@ -52,6 +52,7 @@ import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.avx2.Snippets;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.TileCode;
 
 /**
@@ -119,7 +120,7 @@ final class TileWeights {
       case Q4_0, Q4_1 -> nibblesOfBlock();
       case Q4_K, Q5_K -> fourOrFiveBits();
       case Q6_K -> sixBits();
-      case F32 -> throw new IllegalArgumentException("bf16 can't stand for float32");
+      default -> throw MachineCode.unsupported(type);
     }
     a.add(R10, bytes);
     a.add(R11, Math.max(type.blockSize(), TileCode.CHUNK) / TileCode.CHUNK * chunkBytes());

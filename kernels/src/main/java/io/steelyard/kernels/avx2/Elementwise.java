@@ -49,6 +49,7 @@ import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -371,7 +372,7 @@ final class Elementwise {
         a.op(VPBROADCASTW, to, from);
         a.op(VPSLLD_IMM, to, to, 16);
       }
-      default -> throw new IllegalArgumentException(type + " has blocks");
+      default -> throw MachineCode.unsupported(type);
     }
   }
 

@@ -52,6 +52,7 @@ import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
 
 /**
  * Products of rows as they lie in the file with one to four tokens: what decoding does. Weights
@@ -124,6 +125,7 @@ final class FewTokens {
       case F32, F16, BF16 -> floats();
       case Q8_0, Q4_0, Q4_1 -> blocks();
       case Q4_K, Q5_K, Q6_K -> largeBlocks();
+      default -> throw MachineCode.unsupported(type);
     }
     store();
     a.add(RDI, at(R9, 40));

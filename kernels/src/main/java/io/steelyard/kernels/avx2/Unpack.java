@@ -45,6 +45,7 @@ import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
 import java.util.function.IntFunction;
 
 /**
@@ -140,7 +141,7 @@ final class Unpack {
         }
       }
       case Q6_K -> sixBits(a);
-      default -> throw new IllegalArgumentException(type + " has no blocks");
+      default -> throw MachineCode.unsupported(type);
     }
     a.add(RDI, type.blockBytes());
     a.add(RSI, type.blockSize());

@@ -39,6 +39,7 @@ import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.avx2.Snippets;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
@@ -150,6 +151,7 @@ final class FewTokens {
           case Q4_0, Q4_1 -> new FewNibbles(a, this, type);
           case Q4_K, Q5_K -> new FewFourOrFiveBits(a, this, type);
           case Q6_K -> new FewSixBits(a, this);
+          default -> throw MachineCode.unsupported(type);
         };
     for (int i = 0; i < constants; i++) {
       if (holds(i)) {

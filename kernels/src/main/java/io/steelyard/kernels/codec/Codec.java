@@ -1,28 +1,37 @@
 package io.steelyard.kernels.codec;
 
+import static io.steelyard.kernels.codec.Stored.DOUBLE;
+import static io.steelyard.kernels.codec.Stored.FLOAT;
+import static io.steelyard.kernels.codec.Stored.INT;
+import static io.steelyard.kernels.codec.Stored.LONG;
+import static io.steelyard.kernels.codec.Stored.SHORT;
+
 import io.steelyard.kernels.DataType;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
+import java.util.EnumMap;
+import java.util.Map;
 
 /**
  * Decodes one stored type to float32, plainly: the definition that every faster decoder is tested
  * against.
  *
  * <p>The results are those of ggml's {@code to_float}, bit for bit: float32 arithmetic in the same
- * order, without fused multiply-add. Source of the layouts: {@code ggml-common.h} and {@code
- * ggml-quants.c}.
+ * order, without fused multiply-add. Whole numbers and float64 become the nearest float32. Source
+ * of the layouts: {@code ggml-common.h} and {@code ggml-quants.c}.
  */
 public final class Codec {
-  private static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
   /** Decodes the block at an offset into {@code to[at …]}. */
   @FunctionalInterface
   private interface Block {
     void decode(MemorySegment from, long offset, float[] to, int at);
+  }
+
+  private static final Map<DataType, Codec> ALL = new EnumMap<>(DataType.class);
+
+  static {
+    for (DataType type : DataType.values()) {
+      ALL.put(type, new Codec(type, block(type)));
+    }
   }
 
   private final DataType type;
@@ -35,21 +44,51 @@ public final class Codec {
 
   /** The codec of a type. */
   public static Codec of(DataType type) {
-    return new Codec(
-        type,
-        switch (type) {
-          case F32 -> (from, offset, to, at) -> to[at] = from.get(FLOAT, offset);
-          case F16 -> (from, offset, to, at) -> to[at] = half(from, offset);
-          case BF16 ->
-              (from, offset, to, at) ->
-                  to[at] = Float.intBitsToFloat(from.get(SHORT, offset) << Short.SIZE);
-          case Q8_0 -> Codec::q8Zero;
-          case Q4_0 -> Codec::q4Zero;
-          case Q4_1 -> Codec::q4One;
-          case Q4_K -> KBlocks::q4;
-          case Q5_K -> KBlocks::q5;
-          case Q6_K -> KBlocks::q6;
-        });
+    return ALL.get(type);
+  }
+
+  private static Block block(DataType type) {
+    return switch (type) {
+      case F64 -> (from, offset, to, at) -> to[at] = (float) from.get(DOUBLE, offset);
+      case F32 -> (from, offset, to, at) -> to[at] = from.get(FLOAT, offset);
+      case F16 -> (from, offset, to, at) -> to[at] = Stored.half(from, offset);
+      case BF16 -> (from, offset, to, at) -> to[at] = brainFloat(from, offset);
+      case I8 -> (from, offset, to, at) -> to[at] = Stored.signed(from, offset);
+      case I16 -> (from, offset, to, at) -> to[at] = from.get(SHORT, offset);
+      case I32 -> (from, offset, to, at) -> to[at] = from.get(INT, offset);
+      case I64 -> (from, offset, to, at) -> to[at] = from.get(LONG, offset);
+      case Q4_0 -> SmallBlocks::q4Zero;
+      case Q4_1 -> SmallBlocks::q4One;
+      case Q5_0 -> SmallBlocks::q5Zero;
+      case Q5_1 -> SmallBlocks::q5One;
+      case Q8_0 -> SmallBlocks::q8Zero;
+      case Q8_1 -> SmallBlocks::q8One;
+      case Q2_K -> KBlocks::q2;
+      case Q3_K -> KBlocks::q3;
+      case Q4_K -> KBlocks::q4;
+      case Q5_K -> KBlocks::q5;
+      case Q6_K -> KBlocks::q6;
+      case Q8_K -> KBlocks::q8;
+      case IQ1_S -> LatticeBlocks::iq1Small;
+      case IQ1_M -> LatticeBlocks::iq1Medium;
+      case IQ2_XXS -> LatticeBlocks::iq2DoublyExtraSmall;
+      case IQ2_XS -> LatticeBlocks::iq2ExtraSmall;
+      case IQ2_S -> LatticeBlocks::iq2Small;
+      case IQ3_XXS -> LatticeBlocks::iq3DoublyExtraSmall;
+      case IQ3_S -> LatticeBlocks::iq3Small;
+      case IQ4_NL -> FourBitLevels::iq4Nonlinear;
+      case IQ4_XS -> FourBitLevels::iq4ExtraSmall;
+      case MXFP4 -> FourBitLevels::mxfp4;
+      case NVFP4 -> FourBitLevels::nvfp4;
+      case Q1_0 -> FewBits::q1Zero;
+      case Q2_0 -> FewBits::q2Zero;
+      case TQ1_0 -> FewBits::tq1Zero;
+      case TQ2_0 -> FewBits::tq2Zero;
+    };
+  }
+
+  private static float brainFloat(MemorySegment from, long offset) {
+    return Float.intBitsToFloat(from.get(SHORT, offset) << Short.SIZE);
   }
 
   /**
@@ -69,40 +108,6 @@ public final class Codec {
     for (int i = 0; i < count; i += type.blockSize()) {
       block.decode(from, source, to, at + i);
       source += type.blockBytes();
-    }
-  }
-
-  static float half(MemorySegment from, long offset) {
-    return Float.float16ToFloat(from.get(SHORT, offset));
-  }
-
-  static int unsigned(MemorySegment from, long offset) {
-    return from.get(ValueLayout.JAVA_BYTE, offset) & 0xFF;
-  }
-
-  private static void q8Zero(MemorySegment from, long offset, float[] to, int at) {
-    float scale = half(from, offset);
-    for (int i = 0; i < 32; i++) {
-      to[at + i] = from.get(ValueLayout.JAVA_BYTE, offset + 2 + i) * scale;
-    }
-  }
-
-  private static void q4Zero(MemorySegment from, long offset, float[] to, int at) {
-    float scale = half(from, offset);
-    for (int i = 0; i < 16; i++) {
-      int pair = unsigned(from, offset + 2 + i);
-      to[at + i] = ((pair & 0xF) - 8) * scale;
-      to[at + 16 + i] = ((pair >> 4) - 8) * scale;
-    }
-  }
-
-  private static void q4One(MemorySegment from, long offset, float[] to, int at) {
-    float scale = half(from, offset);
-    float minimum = half(from, offset + 2);
-    for (int i = 0; i < 16; i++) {
-      int pair = unsigned(from, offset + 4 + i);
-      to[at + i] = (pair & 0xF) * scale + minimum;
-      to[at + 16 + i] = (pair >> 4) * scale + minimum;
     }
   }
 }

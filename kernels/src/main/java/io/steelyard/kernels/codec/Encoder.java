@@ -1,29 +1,63 @@
 package io.steelyard.kernels.codec;
 
+import static io.steelyard.kernels.codec.Stored.DOUBLE;
+import static io.steelyard.kernels.codec.Stored.FLOAT;
+import static io.steelyard.kernels.codec.Stored.SHORT;
+
 import io.steelyard.kernels.DataType;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Set;
 
 /**
- * Turns floats into the bytes of a {@link DataType}. Rounding is that of ggml's reference
- * quantisers, so that a file written here equals one that llama.cpp would write.
+ * Turns floats into the bytes of a {@link DataType}. F64 to Q8_0 and MXFP4 are rounded as ggml's
+ * reference quantisers do it, so that a file written here equals one that llama.cpp would write;
+ * the K types and IQ4_NL get the scales of least squared error that are found.
  *
  * <p>Values must be finite for the block types. Source: {@code ggml-quants.c}, {@code
  * quantize_row_*_ref}.
  */
 public final class Encoder {
-  private static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  /** Encodes the block that begins at {@code values[from]}. */
+  @FunctionalInterface
+  private interface Block {
+    void encode(float[] values, int from, MemorySegment to, long offset);
+  }
+
+  private static final Map<DataType, Block> BLOCKS = new EnumMap<>(DataType.class);
+
+  static {
+    BLOCKS.put(DataType.F64, (v, from, to, at) -> to.set(DOUBLE, at, v[from]));
+    BLOCKS.put(DataType.F32, (v, from, to, at) -> to.set(FLOAT, at, v[from]));
+    BLOCKS.put(DataType.F16, (v, from, to, at) -> to.set(SHORT, at, Float.floatToFloat16(v[from])));
+    BLOCKS.put(DataType.BF16, (v, from, to, at) -> to.set(SHORT, at, bfloat16(v[from])));
+    BLOCKS.put(DataType.Q4_0, SmallBlockEncoder::q4Zero);
+    BLOCKS.put(DataType.Q4_1, SmallBlockEncoder::q4One);
+    BLOCKS.put(DataType.Q5_0, SmallBlockEncoder::q5Zero);
+    BLOCKS.put(DataType.Q5_1, SmallBlockEncoder::q5One);
+    BLOCKS.put(DataType.Q8_0, SmallBlockEncoder::q8Zero);
+    BLOCKS.put(DataType.Q2_K, KBlockEncoder::q2);
+    BLOCKS.put(DataType.Q3_K, KBlockEncoder::q3);
+    BLOCKS.put(DataType.Q4_K, KBlockEncoder::q4);
+    BLOCKS.put(DataType.Q5_K, KBlockEncoder::q5);
+    BLOCKS.put(DataType.Q6_K, KBlockEncoder::q6);
+    BLOCKS.put(DataType.IQ4_NL, LevelEncoder::iq4Nonlinear);
+    BLOCKS.put(DataType.MXFP4, LevelEncoder::mxfp4);
+  }
 
   private Encoder() {}
+
+  /** The types that can be written. */
+  public static Set<DataType> types() {
+    return Collections.unmodifiableSet(BLOCKS.keySet());
+  }
 
   /**
    * Encodes a run of values.
    *
-   * @param type F32, F16, BF16, Q8_0 or Q4_0
+   * @param type one of {@link #types}
    * @param values source
    * @param from first value
    * @param count number of values, a multiple of the type's block size
@@ -34,32 +68,17 @@ public final class Encoder {
    */
   public static void encode(
       DataType type, float[] values, int from, int count, MemorySegment target, long offset) {
+    Block block = BLOCKS.get(type);
+    if (block == null) {
+      throw new IllegalArgumentException(type + " can't be written; types that can: " + types());
+    }
     MemorySegment out = target.asSlice(offset, type.bytes(count));
-    switch (type) {
-      case F32 -> MemorySegment.copy(values, from, out, FLOAT, 0, count);
-      case F16 -> {
-        for (int i = 0; i < count; i++) {
-          out.set(SHORT, 2L * i, Float.floatToFloat16(values[from + i]));
-        }
-      }
-      case BF16 -> {
-        for (int i = 0; i < count; i++) {
-          out.set(SHORT, 2L * i, bfloat16(values[from + i]));
-        }
-      }
-      case Q8_0 -> {
-        for (int block = 0; block < count / 32; block++) {
-          encodeQ8(values, from + 32 * block, out, 34L * block);
-        }
-      }
-      case Q4_0 -> {
-        for (int block = 0; block < count / 32; block++) {
-          encodeQ4(values, from + 32 * block, out, 18L * block);
-        }
-      }
-      case Q4_1, Q4_K, Q5_K, Q6_K ->
-          throw new IllegalArgumentException(
-              type + " can't be written; types that can: F32, F16, BF16, Q8_0, Q4_0");
+    if (type == DataType.F32) {
+      MemorySegment.copy(values, from, out, FLOAT, 0, count);
+      return;
+    }
+    for (int i = 0; i < count; i += type.blockSize()) {
+      block.encode(values, from + i, out, type.bytes(i));
     }
   }
 
@@ -70,50 +89,5 @@ public final class Encoder {
       return (short) ((bits >>> 16) | 0x40);
     }
     return (short) ((bits + 0x7FFF + ((bits >>> 16) & 1)) >>> 16);
-  }
-
-  /** Scale of largest magnitude / 127, then 32 signed bytes. */
-  private static void encodeQ8(float[] values, int from, MemorySegment out, long offset) {
-    float largest = 0;
-    for (int i = 0; i < 32; i++) {
-      largest = Math.max(largest, Math.abs(values[from + i]));
-    }
-    float scale = largest / 127;
-    float inverse = scale == 0 ? 0 : 1 / scale;
-    out.set(SHORT, offset, Float.floatToFloat16(scale));
-    for (int i = 0; i < 32; i++) {
-      out.set(ValueLayout.JAVA_BYTE, offset + 2 + i, (byte) round(values[from + i] * inverse));
-    }
-  }
-
-  /**
-   * Scale of the value of largest magnitude / -8, which that value then meets exactly, and 32
-   * nibbles: value i in the low half of byte i, value i + 16 in the high half.
-   */
-  private static void encodeQ4(float[] values, int from, MemorySegment out, long offset) {
-    float largest = 0;
-    float extreme = 0;
-    for (int i = 0; i < 32; i++) {
-      float value = values[from + i];
-      if (largest < Math.abs(value)) {
-        largest = Math.abs(value);
-        extreme = value;
-      }
-    }
-    float scale = extreme / -8;
-    float inverse = scale == 0 ? 0 : 1 / scale;
-    out.set(SHORT, offset, Float.floatToFloat16(scale));
-    for (int i = 0; i < 16; i++) {
-      int low = Math.min(15, (int) (values[from + i] * inverse + 8.5f));
-      int high = Math.min(15, (int) (values[from + 16 + i] * inverse + 8.5f));
-      out.set(ValueLayout.JAVA_BYTE, offset + 2 + i, (byte) (low | (high << 4)));
-    }
-  }
-
-  /** Half away from zero, as C's {@code roundf}; adding a half first would misround 0.49999997. */
-  private static int round(float value) {
-    int whole = (int) value;
-    float rest = value - whole;
-    return rest >= 0.5f ? whole + 1 : rest <= -0.5f ? whole - 1 : whole;
   }
 }

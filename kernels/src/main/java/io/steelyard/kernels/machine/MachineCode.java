@@ -87,8 +87,13 @@ public abstract class MachineCode {
       case Q8_0, Q4_0 -> Product.BYTES;
       case Q4_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
       case Q6_K -> Product.BYTES_HALVES;
-      case F32, F16, BF16 -> throw new IllegalArgumentException(type + " has no blocks");
+      default -> throw unsupported(type);
     };
+  }
+
+  /** What a function of a type is refused with that has none: such weights must be repacked. */
+  public static IllegalArgumentException unsupported(DataType type) {
+    return new IllegalArgumentException("no machine code takes " + type + " as it is stored");
   }
 
   protected abstract Function make(Single which);

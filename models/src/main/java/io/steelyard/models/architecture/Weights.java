@@ -36,7 +36,7 @@ public final class Weights {
   /**
    * Begins with nothing taken.
    *
-   * @param arena owns what is decoded
+   * @param arena owns what is decoded or repacked
    */
   Weights(ModelFile file, Kernels kernels, Arena arena) {
     this.file = file;
@@ -58,7 +58,7 @@ public final class Weights {
       parts.add(take(each));
     }
     matrixTensors.addAll(parts);
-    Matrix matrix = kernels.prepare(parts);
+    Matrix matrix = kernels.prepare(parts, arena);
     matrices.add(matrix);
     return matrix;
   }

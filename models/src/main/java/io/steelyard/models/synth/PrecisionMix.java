@@ -13,8 +13,8 @@ import java.util.stream.Collectors;
  * more bits than the rest.
  *
  * <p>Rows whose width is no multiple of 256 can't have a K type. llama.cpp then gives them Q5_0
- * instead of Q4_K, Q5_1 instead of Q5_K, and Q8_0 instead of Q6_K. Steelyard reads neither Q5_0 nor
- * Q5_1: here all three become Q8_0, so that such a model is larger than llama.cpp's.
+ * instead of Q4_K, Q5_1 instead of Q5_K, and Q8_0 instead of Q6_K. Here all three become Q8_0, so
+ * that such a model is larger than llama.cpp's.
  *
  * <p>Source: {@code llama_tensor_get_type} in llama.cpp's {@code llama-quant.cpp}.
  */

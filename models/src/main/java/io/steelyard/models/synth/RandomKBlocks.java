@@ -71,8 +71,7 @@ final class RandomKBlocks implements GgufWriter.Content {
           case Q4_K -> 16;
           case Q5_K -> 32;
           case Q6_K -> 64;
-          case F32, F16, BF16, Q8_0, Q4_0, Q4_1 ->
-              throw new IllegalArgumentException(type + " has no blocks of 256 values");
+          default -> throw new IllegalArgumentException(type + " is not Q4_K, Q5_K or Q6_K");
         };
     this.middleLevel = (float) ((levels - 1) / 2);
     double unscaled =

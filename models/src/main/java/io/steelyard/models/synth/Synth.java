@@ -231,8 +231,7 @@ public final class Synth {
           Arrays.stream(dimensions).asLongStream().toArray(),
           switch (type) {
             case Q4_K, Q5_K, Q6_K -> new RandomKBlocks(type, random, deviation);
-            case F32, F16, BF16, Q8_0, Q4_0, Q4_1 ->
-                new RandomWeights(type, random, mean, deviation);
+            default -> new RandomWeights(type, random, mean, deviation);
           });
     }
   }

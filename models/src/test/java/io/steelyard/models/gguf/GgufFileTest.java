@@ -264,7 +264,7 @@ class GgufFileTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"6, Q5_0", "21, IQ3_S", "39, MXFP4", "999, number 999"})
+  @CsvSource({"4, Q4_2", "32, Q4_0_4_8", "38, IQ4_NL_8_8", "999, number 999"})
   void namesATensorTypeThatItDoesntRead(int id, String name) {
     assertRefused(
         GgufBytes.header(3, 1, 0).tensor("w", id, 0, 256).data(512),

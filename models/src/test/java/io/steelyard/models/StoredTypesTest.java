@@ -1,0 +1,107 @@
+package io.steelyard.models;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Tensor;
+import io.steelyard.kernels.Tier;
+import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.codec.Encoder;
+import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.gguf.GgufWriter;
+import java.io.IOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A whole model with its matrices in one type, in every tier. */
+class StoredTypesTest {
+  @TempDir Path directory;
+
+  /** The tiny models' rows are no multiple of 256 wide. */
+  static Stream<DataType> types() {
+    return Encoder.types().stream().filter(type -> type.blockSize() <= 32);
+  }
+
+  @ParameterizedTest
+  @MethodSource("types")
+  void tiersAgree(DataType type) throws IOException {
+    int[] ids = Golden.ids(Golden.json("tiny/llama/golden.json").get("ids"));
+    Path file = rewritten(type);
+    float[] exact = logits(Tier.REFERENCE, file, ids);
+    for (Tier tier : Tier.values()) {
+      if (Kernels.available(tier)) {
+        // Bytes and bf16 have steps of 1 part in 254: a percent for two layers, and as much again.
+        double tolerance = tier == Tier.VECTOR ? 1e-4 : 0.02;
+        assertThat(distance(exact, logits(tier, file, ids)))
+            .as("%s in the %s tier", type, tier.label())
+            .isLessThan(tolerance);
+      }
+    }
+  }
+
+  /** The tiny Llama with all its matrices encoded anew. */
+  private Path rewritten(DataType type) throws IOException {
+    Path target = directory.resolve(type + ".gguf");
+    try (GgufFile file = GgufFile.open(Golden.model("llama", directory))) {
+      GgufWriter writer = new GgufWriter(file.metadata());
+      for (Tensor tensor : file.tensors()) {
+        if (tensor.rows() == 1) {
+          writer.add(tensor);
+        } else {
+          long[] dimensions = {tensor.columns(), tensor.rows()};
+          float[] values = new float[(int) (tensor.columns() * tensor.rows())];
+          Codec.of(tensor.type()).decode(tensor.data(), 0, values, 0, values.length);
+          writer.add(
+              tensor.name(),
+              type,
+              dimensions,
+              (from, part) -> {
+                int first = (int) (from / type.blockBytes() * type.blockSize());
+                int count = (int) (part.byteSize() / type.blockBytes() * type.blockSize());
+                Encoder.encode(type, values, first, count, part, 0);
+              });
+        }
+      }
+      writer.write(target, ProgressListener.NONE);
+    }
+    return target;
+  }
+
+  /** Logits of a prompt, then of tokens one by one. */
+  private static float[] logits(Tier tier, Path file, int[] ids) {
+    List<float[]> rows = new ArrayList<>();
+    try (Kernels kernels = Kernels.of(tier, 2);
+        Model model = Model.load(file, kernels);
+        Session session = model.newSession(ids.length, DataType.F32)) {
+      int prompt = ids.length - 8;
+      session.forward(ids, 0, prompt, row -> rows.add(row.toArray(ValueLayout.JAVA_FLOAT)));
+      for (int i = prompt; i < ids.length; i++) {
+        rows.add(session.step(ids[i]).toArray(ValueLayout.JAVA_FLOAT));
+      }
+    }
+    float[] all = new float[rows.size() * rows.getFirst().length];
+    for (int i = 0; i < rows.size(); i++) {
+      System.arraycopy(rows.get(i), 0, all, i * rows.get(i).length, rows.get(i).length);
+    }
+    return all;
+  }
+
+  /** Root mean square of the differences, as a share of the values' own. */
+  private static double distance(float[] expected, float[] actual) {
+    assertThat(actual).hasSameSizeAs(expected);
+    double off = 0;
+    double all = 0;
+    for (int i = 0; i < expected.length; i++) {
+      off += Math.pow((double) actual[i] - expected[i], 2);
+      all += Math.pow(expected[i], 2);
+    }
+    return Math.sqrt(off / all);
+  }
+}
