@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 @Command(
     name = "model",
     mixinStandardHelpOptions = true,
-    description = "Models: get, list, look into, make, tokenize with, compute logits of.",
+    description = "Models: get, list, look into, make, tokenize with, compute logits of, score.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
@@ -21,7 +21,8 @@ import picocli.CommandLine.Command;
       ModelInspectCommand.class,
       ModelSynthCommand.class,
       ModelTokenizeCommand.class,
-      ModelLogitsCommand.class
+      ModelLogitsCommand.class,
+      ModelPerplexityCommand.class
     })
 final class ModelCommand {
   private ModelCommand() {}
