@@ -34,8 +34,8 @@ def prefill(q):
     return dict(argmax=likeliest(q["ids"][-1]), nanos=time.perf_counter_ns() - start)
 
 def decode(q):
-    check(q["ids"], q["tokens"] - 1)
-    if q["sampling"]["temperature"] > 0: raise NotImplementedError("this engine is always greedy")
+    check(q["ids"], q["tokens"] - 1); how = q["sampling"]
+    if how["temperature"] or how["penalties"]["last"]: raise NotImplementedError("this engine is always greedy")
     id, ids, nanos, margins, start = q["ids"][-1], [], [], [], time.perf_counter_ns()
     while len(ids) < q["tokens"] and not (ids and id in q["stop"]):
         second, first = sorted(model[id])[-2:]; id = likeliest(id)

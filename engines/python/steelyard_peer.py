@@ -65,7 +65,10 @@ class SteelyardPeer:
         return report["argmax"], report["nanos"] / 1e9
 
     def decode(self, ids: list[int], tokens: int) -> tuple[list[int], float]:
-        greedy = {"temperature": 0, "top_k": 0, "top_p": 1, "min_p": 0, "seed": 0}
+        none = {"repeat": 1, "last": 0, "frequency": 0, "presence": 0}
+        greedy = {
+            "temperature": 0, "top_k": 0, "typical": 1, "top_p": 1, "min_p": 0, "penalties": none, "seed": 0,
+        }
         report = self._call("decode", ids=ids, tokens=tokens, sampling=greedy, margins=False, stream=False, stop=[])
         return report["ids"], report["nanos"][-1] / 1e9
 

@@ -3,17 +3,18 @@ package io.steelyard.app;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.chat.ChatMessage;
 import io.steelyard.models.chat.ChatTemplate;
 import io.steelyard.models.gguf.Metadata;
-import io.steelyard.models.tokenizer.StreamDecoder;
+import io.steelyard.models.tokenizer.StopStrings;
 import io.steelyard.models.tokenizer.Tokenizer;
-import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
 import picocli.CommandLine.Command;
@@ -31,6 +32,8 @@ import picocli.CommandLine.Parameters;
       "Examples:",
       "  ./steelyard generate \"Once upon a time\"",
       "  ./steelyard generate --chat --temperature 0.7 \"What weighs more?\"",
+      "  ./steelyard generate --temperature 0.8 --typical 0.9 --repeat-penalty 1.1 \"A recipe:\"",
+      "  ./steelyard generate --stop \"4.\" \"Three rules. 1.\"",
       "  ./steelyard generate --speculate lookup \"Write a haiku, then write it once more.\"",
       "  ./steelyard generate -e llamacpp -n 32 \"Once upon a time\""
     })
@@ -74,36 +77,20 @@ final class GenerateCommand implements Callable<Integer> {
       description = "a system message, with --chat")
   String system;
 
-  @Option(
-      names = "--temperature",
-      paramLabel = "T",
-      defaultValue = "0",
-      description = "0 takes the most likely token")
-  float temperature;
+  @Mixin SamplingOptions sampling;
 
   @Option(
-      names = "--top-k",
-      paramLabel = "K",
-      defaultValue = "0",
-      description = "keep the K most likely tokens; 0 keeps all")
-  int topK;
+      names = "--stop",
+      paramLabel = "TEXT",
+      description = "end before this text; may be given several times")
+  List<String> stop = List.of();
 
   @Option(
-      names = "--top-p",
-      paramLabel = "P",
-      defaultValue = "1",
-      description = "keep the most likely tokens up to this probability")
-  float topP;
-
-  @Option(
-      names = "--min-p",
-      paramLabel = "P",
-      defaultValue = "0",
-      description = "drop tokens below this share of the largest probability")
-  float minP;
-
-  @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of the sampling")
-  long seed;
+      names = "--stop-id",
+      paramLabel = "ID",
+      split = ",",
+      description = "end before this token, beside those that end the model's answers")
+  List<Integer> stopIds = List.of();
 
   @Option(
       names = "--speculate",
@@ -139,13 +126,8 @@ final class GenerateCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StudyOptions.between("--tokens", tokens, 1, 1 << 20);
     int team = threads.count();
-    if (!(temperature >= 0 && temperature <= 100)
-        || !(topP > 0 && topP <= 1)
-        || !(minP >= 0 && minP < 1)
-        || topK < 0) {
-      throw new UsageException(
-          "sampling needs 0 ≤ --temperature ≤ 100, 0 < --top-p ≤ 1, 0 ≤ --min-p < 1 and --top-k ≥ 0");
-    }
+    DecodeRequest.Sampling asked = sampling.request();
+    StopStrings stops = stopStrings();
     StudyOptions.requireKvType(kv);
     String text = withSpeculation();
     if (deterministic) {
@@ -156,11 +138,19 @@ final class GenerateCommand implements Callable<Integer> {
     ResolvedModel resolved = Models.resolve(model, console);
     try (ModelFile file = ModelFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
+      Set<Integer> ends = ends(tokenizer);
       int[] ids = ids(tokenizer, file.metadata());
       int context = ids.length + tokens;
       Models.checkContext(resolved, context);
       try (AdHocWorker worker = AdHocWorker.start(spec, resolved, team, context, kv)) {
-        run(console, worker, tokenizer, ids, speculates(spec));
+        DecodeRequest request =
+            new DecodeRequest(ids, tokens, asked, false, true, List.copyOf(ends));
+        run(
+            console,
+            worker,
+            request,
+            new StreamedAnswer(tokenizer.stream(false), stops, ends),
+            spec);
       }
     }
     return ExitCode.FINE;
@@ -175,7 +165,7 @@ final class GenerateCommand implements Callable<Integer> {
         speculate.equals(OFF)
             ? engine
             : StudyOptions.withOption(engine, SPECULATE + "=" + speculate);
-    if (temperature > 0 && speculates(StudyOptions.parse(text))) {
+    if (sampling.temperature() > 0 && speculates(StudyOptions.parse(text))) {
       throw new UsageException(
           "speculation is for greedy decoding: leave out --temperature, or the speculation");
     }
@@ -186,45 +176,54 @@ final class GenerateCommand implements Callable<Integer> {
     return !spec.options().getOrDefault(SPECULATE, OFF).equals(OFF);
   }
 
-  private void run(
-      Console console, AdHocWorker worker, Tokenizer tokenizer, int[] ids, boolean speculates)
-      throws Exception {
-    PrintStream out = System.out;
-    StreamDecoder decoder = tokenizer.stream(false);
-    DecodeRequest request =
-        new DecodeRequest(
-            ids,
-            tokens,
-            new DecodeRequest.Sampling(temperature, topK, topP, minP, seed),
-            false,
-            true,
-            List.copyOf(tokenizer.endOfGeneration()));
-    DecodeReport report =
-        worker
-            .worker()
-            .decode(
-                request,
-                id -> {
-                  if (!tokenizer.endOfGeneration().contains(id)) {
-                    out.print(decoder.push(id));
-                    out.flush();
-                  }
-                })
-            .value();
-    out.println(decoder.flush());
-    int n = report.ids().length;
-    if (n > 0) {
+  private StopStrings stopStrings() {
+    try {
+      return new StopStrings(stop);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("--stop: " + e.getMessage());
+    }
+  }
+
+  /** The tokens that end the answer and are not shown. */
+  private Set<Integer> ends(Tokenizer tokenizer) {
+    Set<Integer> ends = new TreeSet<>(tokenizer.endOfGeneration());
+    for (int id : stopIds) {
+      if (id < 0 || id >= tokenizer.vocabularySize()) {
+        throw new UsageException(
+            "--stop-id %d is outside the vocabulary of %d; 'model tokenize' tells the ids of a text"
+                .formatted(id, tokenizer.vocabularySize()));
+      }
+      ends.add(id);
+    }
+    return ends;
+  }
+
+  private static void run(
+      Console console,
+      AdHocWorker worker,
+      DecodeRequest request,
+      StreamedAnswer answer,
+      EngineSpec spec)
+      throws WorkerException {
+    String how;
+    try {
+      DecodeReport report = worker.worker().decode(request, answer).value();
+      answer.end();
+      int n = report.ids().length;
+      // The tokens of a pass arrive together.
+      String passes =
+          speculates(spec)
+              ? " in %d passes".formatted(LongStream.of(report.nanos()).distinct().count())
+              : "";
+      how = n == 0 ? passes : "%s, %.1f tok/s".formatted(passes, n * 1e9 / report.nanos()[n - 1]);
+    } catch (StreamedAnswer.StopStringFoundException _) {
+      how = " up to a stop string" + answer.rate();
+      answer.end();
+    }
+    if (answer.tokens() > 0) {
       console.note(
-          String.format(
-              Locale.ROOT,
-              "[%d prompt tokens, %d generated%s, %.1f tok/s]",
-              ids.length,
-              n,
-              // The tokens of a pass arrive together.
-              speculates
-                  ? " in %d passes".formatted(LongStream.of(report.nanos()).distinct().count())
-                  : "",
-              n * 1e9 / report.nanos()[n - 1]));
+          "[%d prompt tokens, %d generated%s]"
+              .formatted(request.ids().length, answer.tokens(), how));
     }
   }
 

@@ -5,7 +5,8 @@ import picocli.CommandLine.Command;
 @Command(
     name = "model",
     mixinStandardHelpOptions = true,
-    description = "Models: get, list, look into, make, convert, tokenize with, compute logits of.",
+    description =
+        "Models: get, list, look into, make, convert, tokenize with, compute logits of, score.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
@@ -23,7 +24,8 @@ import picocli.CommandLine.Command;
       ModelSynthCommand.class,
       ModelConvertCommand.class,
       ModelTokenizeCommand.class,
-      ModelLogitsCommand.class
+      ModelLogitsCommand.class,
+      ModelPerplexityCommand.class
     })
 final class ModelCommand {
   private ModelCommand() {}

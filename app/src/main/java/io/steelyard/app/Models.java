@@ -70,20 +70,30 @@ final class Models {
    */
   static List<Integer> tokens(ResolvedModel model, Path text) {
     try (ModelFile file = ModelFile.open(model.file())) {
-      if (Files.size(text) > MOST_TEXT_BYTES) {
-        throw new UsageException(
-            "--text %s: %d bytes are more than any model's context; give a shorter text"
-                .formatted(text, Files.size(text)));
-      }
-      // Editors end a file with a line's end that nobody means; a model would start a new line.
-      String written = Files.readString(text).replaceFirst("\\R\\z", "");
-      int[] ids = Tokenizer.of(file.metadata()).encode(written, true);
+      int[] ids = Tokenizer.of(file.metadata()).encode(text(text), true);
       if (ids.length < Workload.START_PROMPT) {
         throw new UsageException(
             "--text %s: %d tokens are too few to measure with; give a text of at least %d"
                 .formatted(text, ids.length, Workload.START_PROMPT));
       }
       return IntStream.of(ids).boxed().toList();
+    }
+  }
+
+  /**
+   * What a text file holds, without its last line's end.
+   *
+   * @throws UsageException if it can't be read, is too long or is not in UTF-8
+   */
+  static String text(Path text) {
+    try {
+      if (Files.size(text) > MOST_TEXT_BYTES) {
+        throw new UsageException(
+            "--text %s: %d bytes are more than the %d that can be used; give a shorter text"
+                .formatted(text, Files.size(text), MOST_TEXT_BYTES));
+      }
+      // Editors end a file with a line's end that nobody means; a model would start a new line.
+      return Files.readString(text).replaceFirst("\\R\\z", "");
     } catch (CharacterCodingException e) {
       throw new UsageException("--text " + text + " is no text in UTF-8");
     } catch (IOException e) {

@@ -100,6 +100,18 @@ final class CommandLineTest {
         Arguments.of(List.of("compare", "--no-such-flag"), "--no-such-flag"),
         Arguments.of(List.of("generate"), "PROMPT"),
         Arguments.of(List.of("generate", "--top-p", "7", "x"), "--top-p"),
+        Arguments.of(List.of("generate", "--typical", "0", "x"), "--typical 0.0 is not above 0"),
+        Arguments.of(
+            List.of("generate", "--repeat-penalty", "0", "x"),
+            "--repeat-penalty 0.0 is not above 0"),
+        Arguments.of(List.of("generate", "--repeat-last", "-2", "x"), "-1 is the whole text"),
+        Arguments.of(
+            List.of("generate", "--frequency-penalty", "NaN", "x"),
+            "--frequency-penalty NaN is no"),
+        Arguments.of(
+            List.of("generate", "--presence-penalty", "Infinity", "x"), "--presence-penalty Inf"),
+        Arguments.of(List.of("generate", "--stop", "", "x"), "--stop: a stop string is empty"),
+        Arguments.of(List.of("generate", "--stop-id", "1,320", "x"), "--stop-id 320 is outside"),
         Arguments.of(List.of("generate", "--speculate", "maybe", "x"), "neither lookup nor off"),
         Arguments.of(
             List.of("generate", "--speculate", "lookup", "--temperature", "0.7", "x"),
@@ -290,6 +302,50 @@ final class CommandLineTest {
 
     assertThat(outcome.code()).as(outcome.err()).isZero();
     assertThat(outcome.err()).contains("prompt tokens");
+  }
+
+  private Outcome generated(String... options) {
+    Stream<String> asked = Stream.of("generate", "--model", model.toString(), "-n", "40", "abc");
+    return run("", Stream.concat(asked, Arrays.stream(options)).toArray(String[]::new));
+  }
+
+  @Test
+  void aStopStringEndsTheTextBeforeIt() {
+    String text = generated().out().stripTrailing();
+    // From inside of one token into the next ones.
+    String stop = text.substring(text.length() / 2, text.length() / 2 + 3);
+
+    Outcome outcome = generated("--stop", "not there", "--stop", stop);
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(outcome.out()).isEqualTo(text.substring(0, text.indexOf(stop)) + "\n");
+    assertThat(outcome.err()).contains("generated up to a stop string");
+  }
+
+  @Test
+  void aStopIdEndsTheTextBeforeIt() {
+    String text = generated().out();
+    Outcome ids = run("\"{\"\n", "model", "tokenize", model.toString());
+    assertThat(ids.out()).matches("\\[\\d+]\n");
+
+    Outcome outcome = generated("--stop-id", ids.out().strip().replaceAll("[\\[\\]]", ""));
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    assertThat(text).contains("{");
+    assertThat(outcome.out()).isEqualTo(text.substring(0, text.indexOf('{')) + "\n");
+  }
+
+  @Test
+  void penaltiesChangeTheGreedyTextWithAndWithoutSpeculation() {
+    String[] penalised = {"--presence-penalty", "100", "--repeat-last", "-1"};
+
+    Outcome plain = generated();
+    Outcome without = generated(penalised);
+    Outcome with =
+        generated("--presence-penalty", "100", "--repeat-last", "-1", "--speculate", "lookup");
+
+    assertThat(without.code()).as(without.err()).isZero();
+    assertThat(without.out()).isNotEqualTo(plain.out()).isEqualTo(with.out());
   }
 
   @Test

@@ -5,6 +5,7 @@ import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.TokenListener;
+import io.steelyard.models.sampling.Penalties;
 import io.steelyard.models.sampling.Sampler;
 import io.steelyard.models.sampling.Sampling;
 import io.steelyard.models.speculation.Speculation;
@@ -41,6 +42,7 @@ public final class TokenLoop {
   private final DecodeRequest request;
   private final TokenListener listener;
   private final Sampler sampler;
+  private final int[] stop;
   private final int[] ids;
   private final long[] nanos;
   private final float[] margins;
@@ -56,18 +58,29 @@ public final class TokenLoop {
   public TokenLoop(DecodeRequest request, TokenListener listener) throws EngineException {
     this.request = request;
     this.listener = listener;
-    DecodeRequest.Sampling asked = request.sampling();
     try {
-      sampler =
-          new Sampler(
-              new Sampling(
-                  asked.temperature(), asked.topK(), asked.topP(), asked.minP(), asked.seed()));
+      sampler = new Sampler(sampling(request.sampling()));
     } catch (IllegalArgumentException e) {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     }
+    sampler.begin(request.ids());
+    stop = request.stop().stream().mapToInt(Integer::intValue).toArray();
     ids = new int[request.tokens()];
     nanos = new long[request.tokens()];
     margins = new float[request.margins() ? request.tokens() : 0];
+  }
+
+  private static Sampling sampling(DecodeRequest.Sampling asked) {
+    DecodeRequest.Penalties penalties = asked.penalties();
+    return new Sampling(
+        asked.temperature(),
+        asked.topK(),
+        asked.typical(),
+        asked.topP(),
+        asked.minP(),
+        new Penalties(
+            penalties.repeat(), penalties.last(), penalties.frequency(), penalties.presence()),
+        asked.seed());
   }
 
   /**
@@ -115,8 +128,17 @@ public final class TokenLoop {
       margins[chosen] = Sampler.margin(logits);
     }
     chosen++;
-    ended = chosen == ids.length || request.stop().contains(id);
+    ended = chosen == ids.length || stops(id);
     return id == draft && !ended;
+  }
+
+  private boolean stops(int id) {
+    for (int end : stop) {
+      if (end == id) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The most likely token, unless the logits give nothing to choose by. */

@@ -2,8 +2,6 @@ package io.steelyard.lab.parity;
 
 import io.steelyard.lab.record.Perplexity;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -32,9 +30,6 @@ public record LogitsComparison(
     double maxAbs,
     List<Double> gaps,
     Optional<Perplexity> perplexity) {
-
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private static final int[] NOTHING_FOLLOWS = {};
 
@@ -75,10 +70,11 @@ public record LogitsComparison(
     private final List<Double> kl = new ArrayList<>();
     private final List<Double> gaps = new ArrayList<>();
 
-    /** Negative log-likelihoods of the tokens that follow: the engine's, and less the oracle's. */
-    private final List<Double> surprise = new ArrayList<>();
+    /** Negative log-likelihoods of the tokens that follow; the surplus is their difference. */
+    private final ExponentialMean surprise = new ExponentialMean();
 
-    private final List<Double> surplus = new ArrayList<>();
+    private final ExponentialMean oracleSurprise = new ExponentialMean();
+    private final ExponentialMean surplus = new ExponentialMean();
     private int sameTop;
     private double squaredDeltaP;
     private double maxAbs;
@@ -126,8 +122,8 @@ public record LogitsComparison(
     private void addRow(MemorySegment oracle, MemorySegment engine, long offset, int following) {
       boolean finite = true;
       for (int i = 0; i < vocabulary; i++) {
-        p[i] = oracle.get(FLOAT, offset + 4L * i);
-        q[i] = engine.get(FLOAT, offset + 4L * i);
+        p[i] = oracle.get(Logits.FLOAT, offset + 4L * i);
+        q[i] = engine.get(Logits.FLOAT, offset + 4L * i);
         double difference = Math.abs(p[i] - q[i]);
         finite &= Double.isFinite(q[i]);
         maxAbs = difference > maxAbs ? difference : maxAbs;
@@ -149,8 +145,8 @@ public record LogitsComparison(
       } else {
         gaps.add(p[top] - p[own]);
       }
-      toLogProbabilities(p);
-      toLogProbabilities(q);
+      Logits.toLogProbabilities(p);
+      Logits.toLogProbabilities(q);
       double divergence = 0;
       for (int i = 0; i < vocabulary; i++) {
         divergence += Math.exp(p[i]) * (p[i] - q[i]);
@@ -161,24 +157,25 @@ public record LogitsComparison(
       squaredDeltaP += deltaP * deltaP;
       if (following >= 0) {
         surprise.add(-q[following]);
+        oracleSurprise.add(-p[following]);
         surplus.add(p[following] - q[following]);
       }
     }
 
     private Optional<Perplexity> perplexity() {
-      int n = surprise.size();
-      if (n < 2) {
-        return Optional.empty();
-      }
-      double mean = mean(surplus);
-      double squares = surplus.stream().mapToDouble(x -> (x - mean) * (x - mean)).sum();
-      double ratio = Math.exp(mean);
-      double error = ratio * Math.sqrt(squares / (n - 1) / n);
-      return Optional.of(new Perplexity(Math.exp(mean(surprise)), ratio, error));
+      return surplus.count() < 2
+          ? Optional.empty()
+          : Optional.of(new Perplexity(surprise.value(), surplus.value(), surplus.error()));
     }
 
-    private static double mean(List<Double> values) {
-      return values.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
+    /** How well the engine foresees the tokens that follow. */
+    public TextScore score() {
+      return TextScore.of(surprise);
+    }
+
+    /** How well the oracle does. */
+    public TextScore oracleScore() {
+      return TextScore.of(oracleSurprise);
     }
 
     /** The comparison over all positions added. */
@@ -204,21 +201,6 @@ public record LogitsComparison(
         }
       }
       return best;
-    }
-
-    private static void toLogProbabilities(double[] logits) {
-      double max = Double.NEGATIVE_INFINITY;
-      for (double logit : logits) {
-        max = Math.max(max, logit);
-      }
-      double sum = 0;
-      for (double logit : logits) {
-        sum += Math.exp(logit - max);
-      }
-      double logSum = max + Math.log(sum);
-      for (int i = 0; i < logits.length; i++) {
-        logits[i] -= logSum;
-      }
     }
   }
 }

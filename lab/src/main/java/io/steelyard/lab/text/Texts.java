@@ -9,14 +9,19 @@ import java.util.stream.IntStream;
 
 /**
  * The texts that ship with Steelyard: eight varied ones that prompts are cut from, three short ones
- * for teacher-forced parity, and a list of awkward cases for tokenizers.
+ * for teacher-forced parity, a list of awkward cases for tokenizers, and eight others that are kept
+ * for perplexity.
  */
 public final class Texts {
-  /** Changes whenever a text does, so that nothing cached for the old ones is used. */
+  /**
+   * Changes whenever a prompt, a parity text or a tokenizer case does, so that nothing cached for
+   * the old ones is used.
+   */
   public static final int VERSION = 1;
 
   private static final int PROMPTS = 8;
   private static final int PARITY = 3;
+  private static final int PERPLEXITY = 8;
 
   private Texts() {}
 
@@ -33,6 +38,15 @@ public final class Texts {
   /** Awkward cases for a tokenizer, one each. */
   public static List<String> tokenCases() {
     return read("tokens.txt").lines().toList();
+  }
+
+  /**
+   * A story, an essay, code in ten languages, a scene of a play, short prose in twenty languages,
+   * everyday writing, and notes with formulas and tables, one after the other. No timed call and no
+   * parity run sees them.
+   */
+  public static String perplexity() {
+    return String.join("\n", numbered("perplexity", PERPLEXITY));
   }
 
   private static List<String> numbered(String name, int count) {

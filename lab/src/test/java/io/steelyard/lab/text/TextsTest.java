@@ -48,6 +48,15 @@ class TextsTest {
   }
 
   @Test
+  void theTextForPerplexityIsLongAndRepeatsNoParagraph() {
+    String text = Texts.perplexity();
+
+    assertThat(text.getBytes(StandardCharsets.UTF_8).length).isGreaterThan(50_000);
+    assertThat(text.split("\\R\\R")).filteredOn(part -> part.length() > 80).doesNotHaveDuplicates();
+    assertThat(text).doesNotContain("\uFFFD");
+  }
+
+  @Test
   void everyTextIsWholeUtf8() {
     for (List<String> texts : List.of(Texts.prompts(), Texts.parity())) {
       assertThat(texts).noneMatch(text -> text.contains("\uFFFD"));

@@ -45,7 +45,9 @@ class WireTest {
     assertThat(line)
         .isEqualTo(
             "{\"id\":3,\"call\":\"decode\",\"ids\":[5,6],\"tokens\":2,\"sampling\":"
-                + "{\"temperature\":0.0,\"top_k\":0,\"top_p\":1.0,\"min_p\":0.0,\"seed\":0},"
+                + "{\"temperature\":0.0,\"top_k\":0,\"typical\":1.0,\"top_p\":1.0,\"min_p\":0.0,"
+                + "\"penalties\":{\"repeat\":1.0,\"last\":0,\"frequency\":0.0,\"presence\":0.0},"
+                + "\"seed\":0},"
                 + "\"margins\":true,\"stream\":false,\"stop\":[]}\n");
     assertThat(text(Wire.ok(4, new PrefillReport(12, 5), 0)))
         .isEqualTo("{\"id\":4,\"ok\":{\"nanos\":12,\"argmax\":5}}\n");
@@ -182,7 +184,14 @@ class WireTest {
             new DecodeRequest(
                 IDS,
                 3,
-                new DecodeRequest.Sampling(0.7f, 40, 0.9f, 0.05f, Long.MIN_VALUE),
+                new DecodeRequest.Sampling(
+                    0.7f,
+                    40,
+                    0.95f,
+                    0.9f,
+                    0.05f,
+                    new DecodeRequest.Penalties(1.1f, -1, 0.5f, -0.5f),
+                    Long.MIN_VALUE),
                 true,
                 true,
                 List.of(2, 3)),

@@ -114,6 +114,8 @@ class SamplerTest {
     assertThatThrownBy(() -> new Sampling(1, -1, 1, 0, 0)).hasMessageContaining("top-k -1");
     assertThatThrownBy(() -> new Sampling(1, 0, 0, 0, 0)).hasMessageContaining("top-p 0.0");
     assertThatThrownBy(() -> new Sampling(1, 0, 1, 1.5f, 0)).hasMessageContaining("min-p 1.5");
+    assertThatThrownBy(() -> new Sampling(1, 0, 1.5f, 1, 0, Penalties.NONE, 0))
+        .hasMessageContaining("typical 1.5");
     assertThatThrownBy(() -> Sampler.argmax(logits())).hasMessageContaining("no logits");
   }
 }
