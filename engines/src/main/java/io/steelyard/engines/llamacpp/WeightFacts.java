@@ -50,7 +50,9 @@ record WeightFacts(String precision, String activations) {
     }
   }
 
-  /** ggml's {@code vec_dot_type}: Q8_0 or Q8_1 blocks for blocks of 32 to 128, Q8_K for those of 256.
+  /**
+   * ggml's {@code vec_dot_type}: Q8_0 or Q8_1 blocks for blocks of 32 to 128, Q8_K for those of
+   * 256.
    */
   private static String activations(DataType type) {
     return switch (type) {

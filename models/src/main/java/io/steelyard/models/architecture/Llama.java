@@ -46,7 +46,9 @@ final class Llama implements Architecture {
     int hidden = config.hidden();
     int inner = config.feedForward();
     int kvWidth = config.kvWidth();
-    embedding = weights.matrix(new Wanted("token_embd.weight", config.vocabulary(), hidden));
+    Wanted embeddings = new Wanted("token_embd.weight", config.vocabulary(), hidden);
+    boolean tied = !weights.has("output.weight");
+    embedding = tied ? weights.matrix(embeddings) : weights.table(embeddings);
     for (int i = 0; i < config.layers(); i++) {
       String block = "blk." + i + ".";
       layers.add(
@@ -65,9 +67,7 @@ final class Llama implements Architecture {
     }
     outputNorm = weights.vector("output_norm.weight", hidden);
     output =
-        weights.has("output.weight")
-            ? weights.matrix(new Wanted("output.weight", config.vocabulary(), hidden))
-            : embedding;
+        tied ? embedding : weights.matrix(new Wanted("output.weight", config.vocabulary(), hidden));
     rope =
         new Rope(
             Rope.Layout.INTERLEAVED,

@@ -6,8 +6,22 @@ import java.util.Map;
 final class GgmlTypes {
   private static final Map<Integer, String> NAMES =
       Map.of(
-          4, "Q4_2", 5, "Q4_3", 31, "Q4_0_4_4", 32, "Q4_0_4_8", 33, "Q4_0_8_8", 36, "IQ4_NL_4_4", 37,
-          "IQ4_NL_4_8", 38, "IQ4_NL_8_8");
+          4,
+          "Q4_2",
+          5,
+          "Q4_3",
+          31,
+          "Q4_0_4_4",
+          32,
+          "Q4_0_4_8",
+          33,
+          "Q4_0_8_8",
+          36,
+          "IQ4_NL_4_4",
+          37,
+          "IQ4_NL_4_8",
+          38,
+          "IQ4_NL_8_8");
 
   private GgmlTypes() {}
 
