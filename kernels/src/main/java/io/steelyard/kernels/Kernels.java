@@ -133,6 +133,11 @@ public interface Kernels extends AutoCloseable {
     return prepare(parts, Arena.ofAuto());
   }
 
+  /** Makes a tensor ready for {@link #embed} alone, which every tier decodes from the file. */
+  default Matrix prepareTable(Tensor tensor) {
+    return StackedMatrix.of(List.of(tensor));
+  }
+
   /**
    * Decodes rows of a matrix: row {@code ids[from + i]} becomes row i of {@code out}.
    *

@@ -1,6 +1,7 @@
 package io.steelyard.models;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,6 +44,28 @@ class StoredTypesTest {
         assertThat(distance(exact, logits(tier, file, ids)))
             .as("%s in the %s tier", type, tier.label())
             .isLessThan(tolerance);
+      }
+    }
+  }
+
+  @Test
+  void whatIsHeldAnewCountsAsMemory() throws IOException {
+    Path file = rewritten(DataType.IQ4_NL);
+    try (Kernels plain = Kernels.of(Tier.REFERENCE, 1);
+        Model stored = Model.load(file, plain)) {
+      assumeTrue(Kernels.available(Tier.AVX2), "not applicable here: no avx2 tier");
+      try (Kernels kernels = Kernels.of(Tier.AVX2, 1);
+          Model held = Model.load(file, kernels);
+          GgufFile gguf = GgufFile.open(file)) {
+        // All matrices but the embedding, which is only looked up.
+        long values =
+            gguf.tensors().stream()
+                .filter(tensor -> tensor.type() == DataType.IQ4_NL)
+                .filter(tensor -> !tensor.name().equals("token_embd.weight"))
+                .mapToLong(tensor -> tensor.rows() * tensor.columns())
+                .sum();
+        assertThat(held.weightBytes() - stored.weightBytes())
+            .isEqualTo(DataType.Q8_0.bytes(values));
       }
     }
   }

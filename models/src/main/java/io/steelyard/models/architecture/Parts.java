@@ -207,11 +207,10 @@ final class Parts {
 
   private Decoder decoder(IntFunction<Block> block, Norm outputNorm) {
     Wanted tokens = new Wanted("token_embd", config.vocabulary(), config.hidden());
-    Matrix embedding = matrix(tokens);
+    boolean tied = !weights.has("output.weight");
+    Matrix embedding = tied ? matrix(tokens) : table(tokens);
     Matrix output =
-        weights.has("output.weight")
-            ? matrix(new Wanted("output", config.vocabulary(), config.hidden()))
-            : embedding;
+        tied ? embedding : matrix(new Wanted("output", config.vocabulary(), config.hidden()));
     List<Block> blocks = IntStream.range(0, config.layers()).mapToObj(block).toList();
     weights.requireAllTaken(keys.architecture());
     return new Decoder(

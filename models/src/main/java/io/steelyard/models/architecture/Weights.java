@@ -57,8 +57,17 @@ public final class Weights {
     for (Wanted each : wanted) {
       parts.add(take(each));
     }
+    return kept(parts, kernels.prepare(parts, arena));
+  }
+
+  /** A matrix of which rows are looked up, and nothing else. */
+  Matrix table(Wanted wanted) {
+    Tensor tensor = take(wanted);
+    return kept(List.of(tensor), kernels.prepareTable(tensor));
+  }
+
+  private Matrix kept(List<Tensor> parts, Matrix matrix) {
     matrixTensors.addAll(parts);
-    Matrix matrix = kernels.prepare(parts, arena);
     matrices.add(matrix);
     return matrix;
   }
@@ -118,7 +127,7 @@ public final class Weights {
                 rows,
                 tensor.data().asSlice(i * bytes, bytes)));
       }
-      stacks.add(kernels.prepare(parts));
+      stacks.add(kernels.prepare(parts, arena));
     }
     matrices.addAll(stacks);
     return stacks;
