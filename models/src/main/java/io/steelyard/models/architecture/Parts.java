@@ -176,11 +176,16 @@ final class Parts {
   }
 
   private Matrix matrix(Wanted... wanted) {
-    Wanted[] named = new Wanted[wanted.length];
-    for (int i = 0; i < wanted.length; i++) {
-      named[i] = new Wanted(wanted[i].name() + ".weight", wanted[i].rows(), wanted[i].columns());
-    }
-    return weights.matrix(named);
+    return weights.matrix(Arrays.stream(wanted).map(Parts::weightOf).toArray(Wanted[]::new));
+  }
+
+  /** A matrix of which rows are looked up, and nothing else. */
+  private Matrix table(Wanted wanted) {
+    return weights.table(weightOf(wanted));
+  }
+
+  private static Wanted weightOf(Wanted wanted) {
+    return new Wanted(wanted.name() + ".weight", wanted.rows(), wanted.columns());
   }
 
   /** The biases of some matrices, in one row; empty where the file has none. */
@@ -201,8 +206,8 @@ final class Parts {
 
   /** The model of these blocks, with a layer norm at its end and a table of learned positions. */
   Decoder positionedDecoder(IntFunction<Block> block) {
-    Matrix table = matrix(new Wanted("position_embd", config.trainedContext(), config.hidden()));
-    return decoder(block, layerNorm("output_norm")).positioned(table);
+    Matrix positions = table(new Wanted("position_embd", config.trainedContext(), config.hidden()));
+    return decoder(block, layerNorm("output_norm")).positioned(positions);
   }
 
   private Decoder decoder(IntFunction<Block> block, Norm outputNorm) {
