@@ -12,6 +12,7 @@ import io.steelyard.models.architecture.FeedForward.Mixture;
 import io.steelyard.models.architecture.FeedForward.Plain;
 import io.steelyard.models.architecture.Weights.Wanted;
 import java.lang.foreign.Arena;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
