@@ -208,7 +208,7 @@ record Decoder(
         kernels.rope(rope, angles.get(rope), queries, config.headDimension(), tokens);
         kernels.rope(rope, angles.get(rope), keys, config.headDimension(), tokens);
       }
-      kernels.store(cache.layer(layer), keys, values, position, tokens);
+      kernels.replace(cache.layer(layer), keys, values, position, tokens, end);
       // Keys carry their turn, so a query that sees all of them may stand anywhere: as the last of
       // what is cached it sees what stands behind it, too.
       kernels.attention(

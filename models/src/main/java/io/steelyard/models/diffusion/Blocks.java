@@ -60,7 +60,7 @@ public record Blocks(int size, Cache cache, OptionalDouble threshold) {
    *
    * @throws IllegalArgumentException if the algorithm's confidence doesn't lie between 0 and 1
    */
-  void check(Diffusion.Algorithm algorithm) {
+  public void check(Diffusion.Algorithm algorithm) {
     if (threshold.isPresent() && !algorithm.confidenceIsShare()) {
       throw new IllegalArgumentException(
           "a confidence threshold needs a confidence from 0 to 1, and that of %s is none: take maskgit_plus or topk_margin"

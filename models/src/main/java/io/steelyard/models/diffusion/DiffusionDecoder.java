@@ -41,13 +41,22 @@ public final class DiffusionDecoder {
    * @throws ModelException if the session's model doesn't see both directions
    */
   public DiffusionDecoder(Session session, int mask) {
+    requireBothDirections(session);
+    this.session = session;
+    this.mask = mask;
+  }
+
+  /**
+   * Refuses a model that generates token by token.
+   *
+   * @throws ModelException if the session's model doesn't see both directions
+   */
+  public static void requireBothDirections(Session session) {
     if (session.causal()) {
       throw new ModelException(
           "the model generates token by token; diffusion needs one that is trained to fill in masks,"
               + " such as Dream or DiffuCoder");
     }
-    this.session = session;
-    this.mask = mask;
   }
 
   /**
