@@ -24,13 +24,15 @@ class LiveTextTest {
 
   @Test
   void eachTextTakesThePlaceOfTheOneBefore() {
-    try (LiveText live = text(true, 6)) {
-      live.show("░░░░░░░");
+    try (LiveText live = text(true, 40)) {
+      live.show("░".repeat(41));
       live.show("ab\ncd");
       live.show("e");
     }
     assertThat(written())
-        .isEqualTo("░░░░░\n░░\u001b[1A\r\u001b[Jab\ncd\u001b[1A\r\u001b[Je\r\u001b[J");
+        .isEqualTo(
+            "░".repeat(39)
+                + "\n░░\u001b[1A\r\u001b[Jab\ncd\u001b[1A\r\u001b[Je\r\u001b[J");
   }
 
   @Test
