@@ -35,7 +35,7 @@ final class DiffusionOptions {
         "fill in --tokens masks after the prompt, in any order, for a model that is trained to",
         "(Dream, DiffuCoder); with --temperature, --top-p, --top-k and --seed"
       })
-  private boolean diffuse;
+  boolean diffuse;
 
   @Option(
       names = "--steps",

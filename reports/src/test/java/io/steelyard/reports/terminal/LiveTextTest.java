@@ -30,9 +30,7 @@ class LiveTextTest {
       live.show("e");
     }
     assertThat(written())
-        .isEqualTo(
-            "░".repeat(39)
-                + "\n░░\u001b[1A\r\u001b[Jab\ncd\u001b[1A\r\u001b[Je\r\u001b[J");
+        .isEqualTo("░".repeat(39) + "\n░░\u001b[1A\r\u001b[Jab\ncd\u001b[1A\r\u001b[Je\r\u001b[J");
   }
 
   @Test
