@@ -6,21 +6,19 @@ import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.catalogue.ResolvedModel;
-import io.steelyard.models.chat.ChatMessage;
-import io.steelyard.models.chat.ChatTemplate;
-import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.tokenizer.StopStrings;
 import io.steelyard.models.tokenizer.Tokenizer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.stream.LongStream;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 @Command(
     name = "generate",
@@ -35,14 +33,16 @@ import picocli.CommandLine.Parameters;
       "  ./steelyard generate --temperature 0.8 --typical 0.9 --repeat-penalty 1.1 \"A recipe:\"",
       "  ./steelyard generate --stop \"4.\" \"Three rules. 1.\"",
       "  ./steelyard generate --speculate lookup \"Write a haiku, then write it once more.\"",
+      "  ./steelyard generate --diffuse --steps 64 --temperature 0.3 -m dream.gguf \"Why is it so?\"",
       "  ./steelyard generate -e llamacpp -n 32 \"Once upon a time\""
     })
 final class GenerateCommand implements Callable<Integer> {
   private static final String SPECULATE = "speculate";
   private static final String OFF = "off";
 
-  @Parameters(paramLabel = "PROMPT", description = "the text to go on from")
-  String prompt;
+  @Spec private CommandSpec command;
+
+  @Mixin PromptOptions prompt;
 
   @Option(
       names = {"-m", "--model"},
@@ -66,18 +66,12 @@ final class GenerateCommand implements Callable<Integer> {
       description = "the most tokens to generate")
   int tokens;
 
-  @Option(names = "--chat", description = "put the prompt into the model's chat template")
-  boolean chat;
-
-  @Option(
-      names = "--system",
-      paramLabel = "TEXT",
-      defaultValue = "",
-      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
-      description = "a system message, with --chat")
-  String system;
-
   @Mixin SamplingOptions sampling;
+
+  @ArgGroup(
+      exclusive = false,
+      heading = "%nMasked diffusion, for models that see both directions:%n")
+  DiffusionOptions diffusion;
 
   @Option(
       names = "--stop",
@@ -119,9 +113,6 @@ final class GenerateCommand implements Callable<Integer> {
       })
   boolean deterministic;
 
-  @Option(names = "--special", description = "parse control tokens written in the prompt")
-  boolean special;
-
   @Override
   public Integer call() throws Exception {
     StudyOptions.between("--tokens", tokens, 1, 1 << 20);
@@ -129,6 +120,13 @@ final class GenerateCommand implements Callable<Integer> {
     DecodeRequest.Sampling asked = sampling.request();
     StopStrings stops = stopStrings();
     StudyOptions.requireKvType(kv);
+    if (diffusion != null) {
+      diffusion.requireAlone(command.commandLine().getParseResult());
+      new DiffusedGeneration(
+              diffusion.masks(sampling, tokens), diffusion.blocks(), diffusion.mask())
+          .run(model, StudyOptions.parse(engine), team, kv, prompt);
+      return ExitCode.FINE;
+    }
     String text = withSpeculation();
     if (deterministic) {
       text = StudyOptions.withOption(text, "deterministic=on");
@@ -139,7 +137,7 @@ final class GenerateCommand implements Callable<Integer> {
     try (ModelFile file = ModelFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
       Set<Integer> ends = ends(tokenizer);
-      int[] ids = ids(tokenizer, file.metadata());
+      int[] ids = prompt.ids(tokenizer, file.metadata());
       int context = ids.length + tokens;
       Models.checkContext(resolved, context);
       try (AdHocWorker worker = AdHocWorker.start(spec, resolved, team, context, kv)) {
@@ -225,43 +223,5 @@ final class GenerateCommand implements Callable<Integer> {
           "[%d prompt tokens, %d generated%s]"
               .formatted(request.ids().length, answer.tokens(), how));
     }
-  }
-
-  private int[] ids(Tokenizer tokenizer, Metadata metadata) {
-    String text = chat ? templated(tokenizer, metadata) : prompt;
-    int[] ids = tokenizer.encode(text, chat || special);
-    boolean bos = tokenizer.addBos() && !startsWithBos(ids, tokenizer);
-    if (!bos && ids.length > 0) {
-      return ids;
-    }
-    if (tokenizer.bos().isEmpty()) {
-      throw new UsageException("the prompt is empty, and this model has no token to begin with");
-    }
-    int[] begun = new int[ids.length + 1];
-    begun[0] = tokenizer.bos().getAsInt();
-    System.arraycopy(ids, 0, begun, 1, ids.length);
-    return begun;
-  }
-
-  private static boolean startsWithBos(int[] ids, Tokenizer tokenizer) {
-    return ids.length > 0 && tokenizer.bos().isPresent() && ids[0] == tokenizer.bos().getAsInt();
-  }
-
-  private String templated(Tokenizer tokenizer, Metadata metadata) {
-    if (!metadata.has("tokenizer.chat_template")) {
-      throw new UsageException(
-          "this model carries no chat template: leave --chat out, or use a model made for chat");
-    }
-    List<ChatMessage> messages = new ArrayList<>();
-    if (!system.isEmpty()) {
-      messages.add(new ChatMessage("system", system));
-    }
-    messages.add(new ChatMessage("user", prompt));
-    return ChatTemplate.parse(metadata.string("tokenizer.chat_template"))
-        .render(
-            messages,
-            true,
-            tokenizer.bos().isPresent() ? tokenizer.piece(tokenizer.bos().getAsInt()) : "",
-            tokenizer.eos().isPresent() ? tokenizer.piece(tokenizer.eos().getAsInt()) : "");
   }
 }

@@ -80,6 +80,18 @@ final class SamplingOptions {
     return temperature;
   }
 
+  float topP() {
+    return topP;
+  }
+
+  int topK() {
+    return topK;
+  }
+
+  long seed() {
+    return seed;
+  }
+
   /**
    * What the engine is asked for.
    *

@@ -184,12 +184,22 @@ public interface Kernels extends AutoCloseable {
   KeyValues keyValues(Arena arena, KeyValues.Shape shape);
 
   /**
-   * Writes keys and values of consecutive positions into a cache.
+   * Writes keys and values of consecutive positions into a cache. Those behind them are forgotten.
    *
    * @param keys rows of {@code shape.width()} values
    * @param position of the first token
    */
   void store(KeyValues cache, Rows keys, Rows values, int position, int tokens);
+
+  /**
+   * Writes keys and values of consecutive positions into a cache, and keeps those behind them;
+   * otherwise as {@link #store}.
+   *
+   * @param end the position behind the last one that is kept
+   */
+  default void replace(KeyValues cache, Rows keys, Rows values, int position, int tokens, int end) {
+    store(cache, keys, values, position, tokens);
+  }
 
   /**
    * Grouped-query attention: token i, at position {@code position + i}, attends to the cached

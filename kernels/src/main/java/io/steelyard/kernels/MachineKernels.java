@@ -37,7 +37,7 @@ final class MachineKernels implements Kernels {
     private Function storeKey;
     private Function storeValue;
 
-    void run(MachineCache cache, Rows keys, Rows values, int position, int tokens) {
+    void run(MachineCache cache, Rows keys, Rows values, int position, int tokens, int end) {
       this.cache = cache;
       this.keys = keys;
       this.values = values;
@@ -50,7 +50,7 @@ final class MachineKernels implements Kernels {
       } else {
         team.run(this);
       }
-      cache.clearAfter(position + tokens - 1);
+      cache.clearAfter(end - 1);
     }
 
     @Override
@@ -213,9 +213,14 @@ final class MachineKernels implements Kernels {
 
   @Override
   public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
+    replace(cache, keys, values, position, tokens, position + tokens);
+  }
+
+  @Override
+  public void replace(KeyValues cache, Rows keys, Rows values, int position, int tokens, int end) {
     Operands.store(cache, keys, values, position, tokens);
     if (tokens > 0) {
-      store.run((MachineCache) cache, keys, values, position, tokens);
+      store.run((MachineCache) cache, keys, values, position, tokens, end);
     }
   }
 

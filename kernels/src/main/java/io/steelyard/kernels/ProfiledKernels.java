@@ -266,6 +266,17 @@ public final class ProfiledKernels implements Kernels {
   }
 
   @Override
+  public void replace(KeyValues cache, Rows keys, Rows values, int position, int tokens, int end) {
+    timed(
+        "store",
+        cache.shape().type(),
+        tokens,
+        0,
+        0,
+        () -> kernels.replace(cache, keys, values, position, tokens, end));
+  }
+
+  @Override
   public void attention(
       Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     long width = cache.shape().width();

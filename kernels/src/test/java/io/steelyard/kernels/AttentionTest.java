@@ -195,6 +195,25 @@ abstract class AttentionTest {
   }
 
   @Test
+  void replacedPositionsLeaveThoseBehindThem() {
+    AttentionRule both = new AttentionRule(0.25f, 0, 0, false);
+    for (DataType type : List.of(DataType.F32, DataType.F16, DataType.Q8_0)) {
+      try (Arena arena = Arena.ofShared()) {
+        RandomData data = new RandomData(arena, 21);
+        KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(type, 1, 32, 40));
+        Rows rows = data.rows(35, 32, 32);
+        fast.store(cache, rows, rows, 0, 35);
+        Rows before = Rows.allocate(arena, 35, 32);
+        fast.attention(rows, cache, 0, both, before, 35);
+        fast.replace(cache, rows.from(9), rows.from(9), 9, 10, 35);
+        Rows after = Rows.allocate(arena, 35, 32);
+        fast.attention(rows, cache, 0, both, after, 35);
+        assertThat(after.data().mismatch(before.data())).as("%s", type).isEqualTo(-1);
+      }
+    }
+  }
+
+  @Test
   void overwrittenPositionsAreForgotten() {
     for (Kernels kernels : List.of(reference, fast)) {
       try (Arena arena = Arena.ofShared()) {

@@ -202,31 +202,41 @@ public final class Session implements AutoCloseable {
   }
 
   /**
-   * Processes a whole sequence in one pass, into an empty cache, and tells the logits of some
-   * tokens, in order.
+   * Processes a part of a sequence in one pass and tells the logits of some of its tokens, in
+   * order. What the cache holds at their positions is computed anew; what it holds before and
+   * behind them is kept, and seen by models that see both directions.
    *
+   * @param sequence one token a position, from 0 on
+   * @param from the first position that is computed, at most {@link #length}; for a causal model
+   *     that length
+   * @param to the position behind the last one
    * @param wanted by position
-   * @throws ModelException as {@link #forward(int[], int, int)}, and if one pass doesn't take so
-   *     many
+   * @throws ModelException if one pass doesn't take so many, an id is not in the vocabulary or the
+   *     cache has no room
    */
-  public void forward(int[] ids, IntPredicate wanted, PositionSink sink) {
-    checkOnePass(ids);
-    Rows hidden = pass.forward(cache, ids, 0, ids.length, LayerObserver.NONE);
-    int from = 0;
-    while (from < ids.length) {
-      if (!wanted.test(from)) {
-        from++;
+  public void forward(int[] sequence, int from, int to, IntPredicate wanted, PositionSink sink) {
+    if (from > length() || (causal && from < length())) {
+      throw new IllegalArgumentException(
+          "a pass from position %d on can't follow %d cached ones".formatted(from, length()));
+    }
+    check(sequence, from, to, from);
+    checkOnePass(to - from);
+    Rows hidden = pass.forward(cache, from, sequence, from, to - from, LayerObserver.NONE);
+    int at = from;
+    while (at < to) {
+      if (!wanted.test(at)) {
+        at++;
         continue;
       }
       int count = 1;
-      while (count < logits.count() && from + count < ids.length && wanted.test(from + count)) {
+      while (count < logits.count() && at + count < to && wanted.test(at + count)) {
         count++;
       }
-      pass.logits(hidden.from(from), count, logits);
+      pass.logits(hidden.from(at - from), count, logits);
       for (int i = 0; i < count; i++) {
-        sink.row(from + i, logits.row(i));
+        sink.row(at + i, logits.row(i));
       }
-      from += count;
+      at += count;
     }
   }
 
@@ -237,27 +247,31 @@ public final class Session implements AutoCloseable {
    *     one pass takes
    */
   public void layers(int[] ids, LayerObserver observer) {
-    checkOnePass(ids);
+    check(ids, 0, ids.length);
+    checkOnePass(ids.length);
     pass.forward(cache, ids, 0, ids.length, observer);
   }
 
-  private void checkOnePass(int[] ids) {
-    check(ids, 0, ids.length);
-    if (ids.length > batch) {
+  private void checkOnePass(int tokens) {
+    if (tokens > batch) {
       throw new ModelException(
-          "%d tokens are more than the %d of one pass; give fewer".formatted(ids.length, batch));
+          "%d tokens are more than the %d of one pass; give fewer".formatted(tokens, batch));
     }
   }
 
   private void check(int[] ids, int from, int to) {
+    check(ids, from, to, length());
+  }
+
+  private void check(int[] ids, int from, int to, int position) {
     Objects.checkFromToIndex(from, to, ids.length);
     if (from == to) {
       throw new ModelException("there is no token to process; give at least one");
     }
-    if (to - from > capacity() - length()) {
+    if (to - from > capacity() - position) {
       throw new ModelException(
           "%d tokens after %d don't fit the context of %d; load the model with a larger context"
-              .formatted(to - from, length(), capacity()));
+              .formatted(to - from, position, capacity()));
     }
     for (int i = from; i < to; i++) {
       if (ids[i] < 0 || ids[i] >= config.vocabulary()) {

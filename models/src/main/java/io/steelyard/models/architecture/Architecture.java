@@ -54,7 +54,21 @@ public interface Architecture {
      * @param observer told of each layer's output
      * @return the last layer's output, one row a token, valid until the next pass
      */
-    Rows forward(KeyValueCache cache, int[] ids, int from, int tokens, LayerObserver observer);
+    default Rows forward(
+        KeyValueCache cache, int[] ids, int from, int tokens, LayerObserver observer) {
+      return forward(cache, cache.length(), ids, from, tokens, observer);
+    }
+
+    /**
+     * Runs all layers over tokens whose keys and values take the place of those that the cache
+     * holds at their positions; otherwise as above. Where tokens see later ones, they see all that
+     * the cache then holds.
+     *
+     * @param position of the first token, at most the cache's length; that length where the
+     *     architecture is causal
+     */
+    Rows forward(
+        KeyValueCache cache, int position, int[] ids, int from, int tokens, LayerObserver observer);
 
     /**
      * Computes logits.

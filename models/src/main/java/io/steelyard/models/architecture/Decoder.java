@@ -135,20 +135,25 @@ record Decoder(
 
     @Override
     public Rows forward(
-        KeyValueCache cache, int[] ids, int from, int tokens, LayerObserver observer) {
-      int position = cache.length();
+        KeyValueCache cache,
+        int position,
+        int[] ids,
+        int from,
+        int tokens,
+        LayerObserver observer) {
+      int end = Math.max(cache.length(), position + tokens);
       embed(ids, from, tokens, position);
       observer.output(0, hidden, tokens);
       turn(cache.capacity(), position, tokens);
       for (int i = 0; i < blocks.size(); i++) {
         Block block = blocks.get(i);
-        attend(block, cache, i, position, tokens);
+        attend(block, cache, i, position, end, tokens);
         Rows input = normed(block.feedForwardNorm(), tokens);
         feedForwards.get(i).run(input, delta, tokens);
         add(block.feedForwardPostNorm(), tokens);
         observer.output(i + 1, hidden, tokens);
       }
-      cache.advance(tokens);
+      cache.advance(end - cache.length());
       return hidden;
     }
 
@@ -186,7 +191,8 @@ record Decoder(
       }
     }
 
-    private void attend(Block block, KeyValueCache cache, int layer, int position, int tokens) {
+    private void attend(
+        Block block, KeyValueCache cache, int layer, int position, int end, int tokens) {
       SelfAttention attention = block.attention();
       Rows input = normed(block.attentionNorm(), tokens);
       kernels.matmul(attention.queryKeyValue(), input, queryKeyValue, tokens);
@@ -202,8 +208,11 @@ record Decoder(
         kernels.rope(rope, angles.get(rope), queries, config.headDimension(), tokens);
         kernels.rope(rope, angles.get(rope), keys, config.headDimension(), tokens);
       }
-      kernels.store(cache.layer(layer), keys, values, position, tokens);
-      kernels.attention(queries, cache.layer(layer), position, attention.rule(), attended, tokens);
+      kernels.replace(cache.layer(layer), keys, values, position, tokens, end);
+      // Keys carry their turn, so a query that sees all of them may stand anywhere: as the last of
+      // what is cached it sees what stands behind it, too.
+      kernels.attention(
+          queries, cache.layer(layer), end - tokens, attention.rule(), attended, tokens);
       kernels.matmul(attention.output(), attended, delta, tokens);
       if (attention.outputBias().isPresent()) {
         kernels.addBias(delta, attention.outputBias().get(), tokens);

@@ -45,6 +45,11 @@ public record Diffusion(
     /** The least entropy. */
     ENTROPY;
 
+    /** Whether a confidence of this kind lies between 0 and 1. */
+    public boolean confidenceIsShare() {
+      return this == MASKGIT_PLUS || this == TOPK_MARGIN;
+    }
+
     /** The spelling on the command line and in records. */
     public String label() {
       return name().toLowerCase(Locale.ROOT);
@@ -74,6 +79,11 @@ public record Diffusion(
   /** Always the most likely tokens, the most confident first. */
   public static Diffusion greedy(int tokens, int steps, Algorithm algorithm) {
     return new Diffusion(tokens, steps, algorithm, 0, 1, 0, 0, 0);
+  }
+
+  /** The same with another number of tokens and steps. */
+  Diffusion part(int partTokens, int partSteps) {
+    return new Diffusion(partTokens, partSteps, algorithm, temperature, topP, topK, order, seed);
   }
 
   /** The schedule's time before a step, of which the first is 0. */

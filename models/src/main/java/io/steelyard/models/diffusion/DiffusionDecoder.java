@@ -4,9 +4,9 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.Session;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 
 /**
  * Fills in masks after a prompt, pass by pass: each pass sees the whole sequence, and what follows
@@ -41,80 +41,133 @@ public final class DiffusionDecoder {
    * @throws ModelException if the session's model doesn't see both directions
    */
   public DiffusionDecoder(Session session, int mask) {
-    if (session.causal()) {
-      throw new ModelException(
-          "the model generates token by token; diffusion needs one that is trained to fill in masks,"
-              + " such as Dream or DiffuCoder");
-    }
+    requireBothDirections(session);
     this.session = session;
     this.mask = mask;
   }
 
   /**
-   * Generates.
+   * Refuses a model that generates token by token.
+   *
+   * @throws ModelException if the session's model doesn't see both directions
+   */
+  public static void requireBothDirections(Session session) {
+    if (session.causal()) {
+      throw new ModelException(
+          "the model generates token by token; diffusion needs one that is trained to fill in masks,"
+              + " such as Dream or DiffuCoder");
+    }
+  }
+
+  /**
+   * Generates, all tokens in one block.
    *
    * @return prompt and tokens
    * @throws ModelException if they don't fit the session's context
    */
   public int[] generate(int[] prompt, Diffusion diffusion, Listener listener) {
+    return generate(prompt, diffusion, Blocks.NONE, listener);
+  }
+
+  /**
+   * Generates block by block. Each gets the share of the steps that its tokens are, at least one;
+   * masks in the prompt belong to the first.
+   *
+   * @return prompt and tokens
+   * @throws IllegalArgumentException if blocks have a threshold that the algorithm can't be held to
+   * @throws ModelException if they don't fit the session's context
+   */
+  public int[] generate(int[] prompt, Diffusion diffusion, Blocks blocks, Listener listener) {
+    blocks.check(diffusion.algorithm());
     int[] sequence = Arrays.copyOf(prompt, prompt.length + diffusion.tokens());
     Arrays.fill(sequence, prompt.length, sequence.length, mask);
-    SplittableRandom random = new SplittableRandom(diffusion.seed());
-    Distribution distribution = new Distribution(session.vocabulary());
-    for (int step = 0; step < diffusion.steps(); step++) {
-      List<Candidate> candidates = candidates(sequence, distribution, diffusion, random);
-      int[] positions =
-          kept(candidates, step, diffusion, random).stream()
-              .sorted(Comparator.comparingInt(Candidate::position))
-              .peek(candidate -> sequence[candidate.position()] = candidate.id())
-              .mapToInt(Candidate::position)
-              .toArray();
-      listener.step(step, positions, sequence);
+    Run run = new Run(sequence, diffusion, blocks, listener);
+    int start = 0;
+    while (start < diffusion.tokens()) {
+      int end = start + Math.min(blocks.size(), diffusion.tokens() - start);
+      int steps = stepsUntil(end, diffusion) - stepsUntil(start, diffusion);
+      run.block(
+          start == 0 ? 0 : prompt.length + start,
+          prompt.length + end,
+          diffusion.part(end - start, Math.max(1, steps)));
+      start = end;
     }
     return sequence;
   }
 
-  /** One for each mask, in order. */
-  private List<Candidate> candidates(
-      int[] sequence, Distribution distribution, Diffusion diffusion, SplittableRandom random) {
-    List<Candidate> candidates = new ArrayList<>();
-    session.truncate(0);
-    session.forward(
-        sequence,
-        row -> follows(row, sequence) >= 0,
-        (row, logits) -> {
-          distribution.set(logits, diffusion);
-          int id = distribution.choose(diffusion, random);
-          double confidence = distribution.confidence(id, diffusion.algorithm());
-          candidates.add(new Candidate(follows(row, sequence), id, confidence));
-        });
-    return candidates;
+  private static int stepsUntil(int tokens, Diffusion diffusion) {
+    return (int) ((long) diffusion.steps() * tokens / diffusion.tokens());
   }
 
-  /** The mask whose logits a row holds; -1 if there is none. The first row tells itself, too. */
-  private int follows(int row, int[] sequence) {
-    if (row + 1 < sequence.length && sequence[row + 1] == mask) {
-      return row + 1;
-    }
-    return row == 0 && sequence[0] == mask ? 0 : -1;
-  }
+  /** One generation. */
+  private final class Run {
+    private final int[] sequence;
+    private final Blocks blocks;
+    private final Listener listener;
+    private final SplittableRandom random;
+    private final Distribution distribution = new Distribution(session.vocabulary());
+    private int step;
 
-  private static List<Candidate> kept(
-      List<Candidate> candidates, int step, Diffusion diffusion, SplittableRandom random) {
-    if (diffusion.algorithm() == Diffusion.Algorithm.ORIGIN) {
-      double share = diffusion.share(step);
-      return candidates.stream().filter(c -> random.nextDouble() < share).toList();
+    Run(int[] sequence, Diffusion diffusion, Blocks blocks, Listener listener) {
+      this.sequence = sequence;
+      this.blocks = blocks;
+      this.listener = listener;
+      random = new SplittableRandom(diffusion.seed());
     }
-    int count = diffusion.filled(step, candidates.size());
-    if (diffusion.order() > 0) {
-      return Draw.some(candidates, count, diffusion.order(), random);
+
+    /** Fills in the masks of some positions, of which there is at least one. */
+    void block(int from, int to, Diffusion part) {
+      int first = masks(from, to).findFirst().orElseThrow();
+      BlockPasses passes = new BlockPasses(session, blocks.cache(), first, to, sequence.length);
+      // Enough for one mask a pass; that may not fill in all, as a model can choose the mask
+      // itself.
+      int most = blocks.threshold().isPresent() ? to - first : part.steps();
+      for (int i = 0; i < most; i++) {
+        List<Candidate> candidates = candidates(passes, from, to, part);
+        List<Candidate> kept =
+            blocks.threshold().isPresent()
+                ? Selection.above(candidates, blocks.threshold().getAsDouble())
+                : Selection.scheduled(candidates, i, part, random);
+        keep(kept);
+        if (masks(from, to).findAny().isEmpty()) {
+          return;
+        }
+      }
     }
-    return candidates.stream()
-        .sorted(
-            Comparator.comparingDouble(Candidate::confidence)
-                .reversed()
-                .thenComparingInt(Candidate::position))
-        .limit(count)
-        .toList();
+
+    private void keep(List<Candidate> kept) {
+      int[] positions = kept.stream().mapToInt(Candidate::position).sorted().toArray();
+      for (Candidate candidate : kept) {
+        sequence[candidate.position()] = candidate.id();
+      }
+      listener.step(step++, positions, sequence);
+    }
+
+    private IntStream masks(int from, int to) {
+      return IntStream.range(from, to).filter(position -> sequence[position] == mask);
+    }
+
+    /** One for each mask of some positions, in order. */
+    private List<Candidate> candidates(BlockPasses passes, int from, int to, Diffusion part) {
+      List<Candidate> candidates = new ArrayList<>();
+      passes.run(
+          sequence,
+          row -> follows(row, from, to) >= 0,
+          (row, logits) -> {
+            distribution.set(logits, part);
+            int id = distribution.choose(part, random);
+            double confidence = distribution.confidence(id, part.algorithm());
+            candidates.add(new Candidate(follows(row, from, to), id, confidence));
+          });
+      return candidates;
+    }
+
+    /** The mask whose logits a row holds; -1 if there is none. The first row tells itself, too. */
+    private int follows(int row, int from, int to) {
+      if (row + 1 >= from && row + 1 < to && sequence[row + 1] == mask) {
+        return row + 1;
+      }
+      return row == 0 && from == 0 && sequence[0] == mask ? 0 : -1;
+    }
   }
 }

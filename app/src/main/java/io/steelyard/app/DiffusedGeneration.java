@@ -1,0 +1,134 @@
+package io.steelyard.app;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Tier;
+import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.models.Model;
+import io.steelyard.models.ModelFile;
+import io.steelyard.models.Session;
+import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.models.diffusion.Blocks;
+import io.steelyard.models.diffusion.Diffusion;
+import io.steelyard.models.diffusion.DiffusionDecoder;
+import io.steelyard.models.tokenizer.Tokenizer;
+import io.steelyard.reports.terminal.LiveText;
+import io.steelyard.reports.terminal.Terminal;
+import java.util.Locale;
+import java.util.OptionalInt;
+
+/**
+ * One answer by masked diffusion. It runs in this process, because a worker's protocol speaks of
+ * tokens that follow each other.
+ *
+ * @param mask the mask's id; empty where the file says it
+ */
+record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) {
+  private static final String MASK_KEY = "tokenizer.ggml.mask_token_id";
+
+  /** Generates, and shows how the text settles, then the text and how long it took. */
+  void run(String name, EngineSpec engine, int threads, String kv, PromptOptions prompt) {
+    Tier tier = tier(engine);
+    Console console = new Console();
+    ResolvedModel resolved = Models.resolve(name, console);
+    int[] ids;
+    try (ModelFile file = ModelFile.open(resolved.file())) {
+      ids = prompt.ids(Tokenizer.of(file.metadata()), file.metadata());
+    }
+    int context = ids.length + diffusion.tokens();
+    Models.checkContext(resolved, context);
+    DataType type = DataType.valueOf(kv.toUpperCase(Locale.ROOT));
+    try (Kernels kernels = kernels(tier, threads);
+        Model model = Model.load(resolved.file(), kernels)) {
+      if (model.config().headDimension() % type.blockSize() != 0) {
+        throw new UsageException(
+            "--kv %s needs heads of a multiple of %d values, and this model's have %d: take f16"
+                .formatted(kv, type.blockSize(), model.config().headDimension()));
+      }
+      try (Session session = model.newSession(context, type)) {
+        DiffusionDecoder.requireBothDirections(session);
+        console.note(answer(session, model, ids));
+      }
+    }
+  }
+
+  private String answer(Session session, Model model, int[] prompt) {
+    int masked = maskOf(model);
+    DiffusionDecoder decoder = new DiffusionDecoder(session, masked);
+    SettlingText text = new SettlingText(model, masked, prompt.length);
+    Terminal out = Terminal.out();
+    long start;
+    long nanos;
+    int[] sequence;
+    int steps;
+    try (LiveText live = LiveText.on(out)) {
+      int[] passes = new int[1];
+      start = System.nanoTime();
+      sequence =
+          decoder.generate(
+              prompt,
+              diffusion,
+              blocks,
+              (step, _, settling) -> {
+                passes[0] = step + 1;
+                if (out.interactive()) {
+                  live.show(text.soFar(settling, out.style().unicode() ? "░" : "_"));
+                }
+              });
+      nanos = System.nanoTime() - start;
+      steps = passes[0];
+    }
+    out.stream().println(text.answer(sequence));
+    int shown = text.answerTokens(sequence);
+    return "[%d prompt tokens, %d generated%s in %d steps, %.2f tokens a forward, %.1f tok/s]"
+        .formatted(
+            prompt.length,
+            diffusion.tokens(),
+            shown < diffusion.tokens() ? " (%d before the end)".formatted(shown) : "",
+            steps,
+            (double) diffusion.tokens() / steps,
+            diffusion.tokens() * 1e9 / nanos);
+  }
+
+  private int maskOf(Model model) {
+    int vocabulary = model.config().vocabulary();
+    long id = mask.isPresent() ? mask.getAsInt() : model.metadata().integer(MASK_KEY, -1);
+    if (mask.isEmpty() && id == -1) {
+      throw new UsageException(
+          "the model's file doesn't say which token is the mask (%s): give its id with --mask-id"
+              .formatted(MASK_KEY));
+    }
+    if (id < 0 || id >= vocabulary) {
+      throw new UsageException(
+          "the mask's id %d is outside the vocabulary of %d: give another with --mask-id"
+              .formatted(id, vocabulary));
+    }
+    return (int) id;
+  }
+
+  private static Kernels kernels(Tier tier, int threads) {
+    try {
+      return Kernels.of(tier, threads);
+    } catch (UnsupportedOperationException e) {
+      throw new UsageException("--engine: " + e.getMessage());
+    }
+  }
+
+  private static Tier tier(EngineSpec engine) {
+    boolean own =
+        engine.name().equals("steelyard")
+            && engine.options().keySet().stream().allMatch("tier"::equals);
+    if (!own) {
+      throw new UsageException(
+          "--diffuse runs with --engine steelyard, or steelyard:tier=%s, not with %s"
+              .formatted(Tier.labels(), engine.text()));
+    }
+    String label = engine.options().get("tier");
+    if (label == null) {
+      return Kernels.best();
+    }
+    return Tier.ofLabel(label)
+        .orElseThrow(
+            () -> new UsageException("tier=%s is none of %s".formatted(label, Tier.labels())));
+  }
+}
