@@ -8,10 +8,11 @@ import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
- * A model, loaded: its weights stay mapped from the file, and {@link Session}s run it. The kernels
- * must outlive it, and it its sessions. Not for use by several threads at once.
+ * A model, loaded: its weights stay mapped from the file, and {@link Session}s run it. It must
+ * outlive its sessions. Not for use by several threads at once.
  */
 public final class Model implements AutoCloseable {
   private final ModelFile file;
@@ -19,6 +20,7 @@ public final class Model implements AutoCloseable {
   private final Arena arena;
   private final Architecture architecture;
   private Tokenizer tokenizer;
+  private Optional<Kernels> ownKernels = Optional.empty();
 
   private Model(ModelFile file, Kernels kernels, Arena arena) {
     this.file = file;
@@ -28,7 +30,25 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Loads a GGUF file, or a folder with safetensors files.
+   * Loads a GGUF file, or a folder with safetensors files, for the fastest tier that this JVM and
+   * processor can run, on all processors.
+   *
+   * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
+   */
+  public static Model load(Path path) {
+    Kernels kernels = Kernels.of(Kernels.best(), Runtime.getRuntime().availableProcessors());
+    try {
+      Model model = load(path, kernels);
+      model.ownKernels = Optional.of(kernels);
+      return model;
+    } catch (RuntimeException | Error e) {
+      kernels.close();
+      throw e;
+    }
+  }
+
+  /**
+   * The same for given kernels, which must outlive the model.
    *
    * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
    */
@@ -99,10 +119,20 @@ public final class Model implements AutoCloseable {
     return new Session(architecture, kernels, capacity, kvType);
   }
 
+  /**
+   * A new session with an empty cache of {@code float16} keys and values.
+   *
+   * @param capacity positions that its cache holds
+   */
+  public Session newSession(int capacity) {
+    return newSession(capacity, DataType.F16);
+  }
+
   /** Unmaps the file. */
   @Override
   public void close() {
     arena.close();
     file.close();
+    ownKernels.ifPresent(Kernels::close);
   }
 }

@@ -137,6 +137,12 @@ public final class Session implements AutoCloseable {
    * @throws ModelException if an id is not in the vocabulary or the cache has no room
    */
   public MemorySegment forward(int[] ids, int from, int to) {
+    pass.logits(process(ids, from, to), 1, logits);
+    return lastLogits;
+  }
+
+  /** Processes tokens, at least one; returns the last layer's output of the last. */
+  private Rows process(int[] ids, int from, int to) {
     check(ids, from, to);
     Rows hidden = null;
     int tokens = 0;
@@ -144,8 +150,7 @@ public final class Session implements AutoCloseable {
       tokens = Math.min(batch, to - at);
       hidden = pass.forward(cache, ids, at, tokens, LayerObserver.NONE);
     }
-    pass.logits(Objects.requireNonNull(hidden).from(tokens - 1), 1, logits);
-    return lastLogits;
+    return Objects.requireNonNull(hidden).from(tokens - 1);
   }
 
   /** Processes tokens whose logits nobody needs; none is fine too. */
@@ -157,6 +162,17 @@ public final class Session implements AutoCloseable {
     for (int at = from; at < to; at += batch) {
       pass.forward(cache, ids, at, Math.min(batch, to - at), LayerObserver.NONE);
     }
+  }
+
+  /**
+   * Processes tokens; otherwise as {@link #forward(int[], int, int)}.
+   *
+   * @return what the logits of the last one are made of, the model's embedding of the text up to
+   *     it: float32, {@code config().hidden()} values, valid until the next call
+   */
+  public MemorySegment embed(int[] ids, int from, int to) {
+    Rows hidden = process(ids, from, to);
+    return pass.finalStates(hidden, 1).row(0);
   }
 
   /** Processes one token; otherwise as {@link #forward(int[], int, int)}. */

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.zip.GZIPInputStream;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -15,6 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
  * weights. The tiny models are random, from a seed.
  */
 final class Golden {
+  private static final String CONFIG = "config.json";
   private static final JsonMapper JSON = new JsonMapper();
 
   private Golden() {}
@@ -39,8 +41,26 @@ final class Golden {
     return values;
   }
 
-  /** A tiny model as a file. */
+  /** A tiny model as a GGUF file, or as a folder of safetensors if that is how it is kept. */
   static Path model(String name, Path directory) throws IOException {
+    String from = "tiny/" + name + "/";
+    return Golden.class.getResource(from + CONFIG) == null
+        ? file(name, directory)
+        : folder(from, directory.resolve(name));
+  }
+
+  private static Path folder(String from, Path folder) throws IOException {
+    Files.createDirectories(folder);
+    for (String part : List.of(CONFIG, "model.safetensors")) {
+      Files.write(folder.resolve(part), bytes(from + part));
+    }
+    for (String part : List.of("tokenizer.json", "tokenizer_config.json")) {
+      Files.write(folder.resolve(part), bytes("safetensors/" + part));
+    }
+    return folder;
+  }
+
+  private static Path file(String name, Path directory) throws IOException {
     Path file = directory.resolve(name + ".gguf");
     Files.write(file, bytes("tiny/" + name + "/" + name + ".gguf"));
     return file;

@@ -26,7 +26,21 @@ class TinyModelsTest {
   @TempDir Path directory;
 
   static Stream<Arguments> modelsAndTiers() {
-    return Stream.of("llama", "llama-tied", "mistral", "gpt2", "qwen2", "qwen3", "gemma3")
+    return Stream.of(
+            "llama",
+            "llama-tied",
+            "mistral",
+            "gpt2",
+            "qwen2",
+            "qwen2-yarn",
+            "qwen3",
+            "qwen3-moe",
+            "gemma2",
+            "gemma3",
+            "phi3",
+            "phi3-longrope",
+            "smollm3",
+            "olmo2")
         .flatMap(model -> tiers().map(tier -> Arguments.of(model, tier)));
   }
 
@@ -205,6 +219,19 @@ class TinyModelsTest {
               });
           assertThat(layers).hasSize(model.config().layers() + 1).isSorted();
         });
+  }
+
+  @ParameterizedTest
+  @MethodSource("tiers")
+  void aShortCacheTakesTheFactorsOfTheFirstContext(Tier tier) throws IOException {
+    int[] ids = Golden.ids(Golden.json("tiny/phi3-longrope/golden.json").get("ids"));
+    float[] golden = Golden.floats("tiny/phi3-longrope/short.f32");
+    try (Kernels kernels = Kernels.of(tier, 2);
+        Model model = Model.load(Golden.model("phi3-longrope", directory), kernels);
+        Session session = model.newSession(32, DataType.F32)) {
+      assertThat(largestDifference(allLogits(session, ids, 0, 32), golden))
+          .isLessThan(tolerance(tier));
+    }
   }
 
   @ParameterizedTest

@@ -167,7 +167,7 @@ class WorkerProcessTest {
   @Test
   void aCallThatTakesTooLongIsEndedWithEverythingThatItStarted() throws Exception {
     WorkerCommand command = EngineRegistry.of(folder).command(EngineSpec.parse("test"));
-    Timeouts timeouts = Timeouts.DEFAULT.withCall(Duration.ofMillis(300));
+    Timeouts timeouts = Timeouts.DEFAULT.withCall(Duration.ofSeconds(2));
     try (WorkerProcess worker = WorkerProcess.start(command, stderr, folder, timeouts)) {
       worker.kernel(kernel("child"));
       ProcessHandle child = child(stderr);
@@ -175,7 +175,7 @@ class WorkerProcessTest {
           catchThrowableOfType(WorkerException.class, () -> worker.kernel(kernel("wait")));
       assertThat(e.kind()).isEqualTo(Kind.TIMED_OUT);
       assertThat(e)
-          .hasMessageContaining("no answer to 'kernel' in 300 ms")
+          .hasMessageContaining("no answer to 'kernel' in 2 s")
           .hasMessageContaining("waiting");
       assertThat(Processes.ended(child)).isTrue();
       assertThat(Processes.ended(worker.pid())).isTrue();

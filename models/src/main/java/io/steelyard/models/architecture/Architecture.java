@@ -78,6 +78,14 @@ public interface Architecture {
      */
     void logits(Rows hidden, int tokens, Rows out);
 
+    /**
+     * What logits are made of: the last layer's output after the final norm.
+     *
+     * @param hidden rows that {@link #forward} returned, or some of them
+     * @return as many rows, valid until the next call
+     */
+    Rows finalStates(Rows hidden, int tokens);
+
     /** Bytes of activations allocated. */
     long bytes();
   }

@@ -238,11 +238,16 @@ record Decoder(
 
     @Override
     public void logits(Rows hidden, int tokens, Rows out) {
-      outputNorm.apply(kernels, hidden, normed, tokens);
-      kernels.matmul(output, normed, out, tokens);
+      kernels.matmul(output, finalStates(hidden, tokens), out, tokens);
       if (softCap > 0) {
         kernels.softCap(out, softCap, tokens);
       }
+    }
+
+    @Override
+    public Rows finalStates(Rows hidden, int tokens) {
+      outputNorm.apply(kernels, hidden, normed, tokens);
+      return normed;
     }
 
     @Override
