@@ -112,9 +112,11 @@ class TinyModelsTest {
         2,
         DataType.F16,
         (session, model) -> {
-          // Halves round to 2^-11; logits here span -12 to 12 and these models amplify little.
+          // Halves round to 2^-11; logits here span -12 to 12 and these models amplify little, most
+          // of
+          // all the one with longrope, whose turned queries and keys are 1.18 times as large.
           double difference = largestDifference(allLogits(session, ids, 0, ids.length), golden);
-          assertThat(difference).isBetween(1e-4, 2e-2);
+          assertThat(difference).isBetween(1e-4, 5e-2);
         });
   }
 
