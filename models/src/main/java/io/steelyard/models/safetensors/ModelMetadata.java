@@ -197,6 +197,10 @@ final class ModelMetadata {
       case PHI3 ->
           put("attention.sliding_window", config.optionalCount("sliding_window").orElse(0));
       case QWEN3_MOE -> {
+        if (!config.node("norm_topk_prob").asBoolean(true)) {
+          throw config.fault(
+              "the experts' weights don't sum to 1 ('norm_topk_prob' is false); that isn't supported");
+        }
         put("expert_count", config.count("num_experts", "num_local_experts"));
         put("expert_used_count", config.count("num_experts_per_tok"));
         put("expert_feed_forward_length", config.count("moe_intermediate_size"));

@@ -102,6 +102,22 @@ class FamilyTest {
   }
 
   @Test
+  void expertsWhoseWeightsDontSumToOneAreRefused() throws IOException {
+    config(
+        """
+        {"model_type": "qwen3_moe", "hidden_size": 4, "num_hidden_layers": 1, "num_experts": 1,
+         "num_attention_heads": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 2,
+         "intermediate_size": 6, "max_position_embeddings": 64, "norm_topk_prob": false}
+        """);
+    tensor("model.norm.weight", 4);
+    save();
+
+    assertThatThrownBy(() -> ModelFile.open(directory))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("'norm_topk_prob' is false");
+  }
+
+  @Test
   void gemma2AddsOneToNormsAndLeavesTheSecondCopyOfTheEmbedding() throws IOException {
     config(
         """
