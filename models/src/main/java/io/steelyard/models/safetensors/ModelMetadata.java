@@ -5,11 +5,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import tools.jackson.databind.JsonNode;
 
 /**
  * What GGUF says of a model's shape, from its configuration; the keys and types llama.cpp reads.
  */
 final class ModelMetadata {
+  /** Of so many layers of SmolLM3 the last turns nothing. */
+  private static final int SMOLLM3_UNTURNED = 4;
+
   private final CheckpointConfig config;
   private final Family family;
   private final RopeConfig rope;
@@ -179,7 +183,11 @@ final class ModelMetadata {
   /** What one family alone says. */
   private void special() {
     switch (family) {
-      case LLAMA, SMOLLM3 -> put("vocab_size", config.count("vocab_size"));
+      case LLAMA -> put("vocab_size", config.count("vocab_size"));
+      case SMOLLM3 -> {
+        requireEveryFourthUnturned();
+        put("vocab_size", config.count("vocab_size"));
+      }
       case GEMMA2 -> {
         put("attn_logit_softcapping", (float) config.positive("attn_logit_softcapping").orElse(50));
         put(
@@ -210,6 +218,19 @@ final class ModelMetadata {
     }
     if (family == Family.OLMO2 && config.optionalCount("sliding_window").isPresent()) {
       throw config.fault("the model has layers with a window, as Olmo 3; that isn't supported");
+    }
+  }
+
+  /** GGUF has no word for which of SmolLM3's layers turn nothing: it is always every fourth. */
+  private void requireEveryFourthUnturned() {
+    JsonNode turned = config.node("no_rope_layers");
+    for (int layer = 0; layer < turned.size(); layer++) {
+      boolean turns = turned.get(layer).asInt(0) != 0;
+      if (turns != ((layer + 1) % SMOLLM3_UNTURNED != 0)) {
+        throw config.fault(
+            "'no_rope_layers' says that layer %d is %sturned; only models whose every fourth layer isn't are supported"
+                .formatted(layer, turns ? "" : "not "));
+      }
     }
   }
 }

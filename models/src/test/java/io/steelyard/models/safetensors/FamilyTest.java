@@ -118,6 +118,22 @@ class FamilyTest {
   }
 
   @Test
+  void smolLm3WithOtherLayersUnturnedIsRefused() throws IOException {
+    config(
+        """
+        {"model_type": "smollm3", "hidden_size": 4, "num_hidden_layers": 4, "vocab_size": 8,
+         "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 6,
+         "max_position_embeddings": 64, "no_rope_layers": [1, 0, 1, 0]}
+        """);
+    tensor("model.norm.weight", 4);
+    save();
+
+    assertThatThrownBy(() -> ModelFile.open(directory))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("'no_rope_layers' says that layer 1 is not turned");
+  }
+
+  @Test
   void gemma2AddsOneToNormsAndLeavesTheSecondCopyOfTheEmbedding() throws IOException {
     config(
         """
