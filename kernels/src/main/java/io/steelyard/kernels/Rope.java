@@ -58,6 +58,11 @@ public final class Rope {
     this.magnitude = magnitude;
   }
 
+  /** The same rotation, which also multiplies what it turns. */
+  public Rope magnified(double magnitude) {
+    return new Rope(layout, frequencies, magnitude);
+  }
+
   /** The frequencies of RoFormer, {@code theta^(-2i/dimensions)}. */
   public static double[] frequencies(int dimensions, double theta) {
     double[] frequencies = new double[dimensions / 2];

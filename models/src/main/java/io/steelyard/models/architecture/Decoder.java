@@ -37,47 +37,22 @@ record Decoder(
 
   /** The same with another factor for the embedding. */
   Decoder scaled(float factor) {
-    return new Decoder(
-        kernels,
-        config,
-        weights,
-        embedding,
-        factor,
-        learnedPositions,
-        blocks,
-        outputNorm,
-        output,
-        softCap);
+    return with(factor, learnedPositions, softCap);
   }
 
   /** The same with learned positions. */
   Decoder positioned(Matrix table) {
-    return new Decoder(
-        kernels,
-        config,
-        weights,
-        embedding,
-        embeddingFactor,
-        Optional.of(table),
-        blocks,
-        outputNorm,
-        output,
-        softCap);
+    return with(embeddingFactor, Optional.of(table), softCap);
   }
 
   /** The same with capped logits. */
   Decoder capped(float cap) {
+    return with(embeddingFactor, learnedPositions, cap);
+  }
+
+  private Decoder with(float factor, Optional<Matrix> positions, float cap) {
     return new Decoder(
-        kernels,
-        config,
-        weights,
-        embedding,
-        embeddingFactor,
-        learnedPositions,
-        blocks,
-        outputNorm,
-        output,
-        cap);
+        kernels, config, weights, embedding, factor, positions, blocks, outputNorm, output, cap);
   }
 
   @Override

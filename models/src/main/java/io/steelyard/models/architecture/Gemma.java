@@ -52,12 +52,15 @@ final class Gemma {
     AttentionRule all = new AttentionRule(scale(parts, LARGE_THIRD), 0, 0, true);
     int window = parts.keys().count("attention.sliding_window", 1024);
     AttentionRule sliding = new AttentionRule(all.scale(), 0, window, true);
-    return decoder(
-        parts,
-        i ->
-            (i + 1) % PERIOD_OF_THIRD == 0
-                ? parts.headNormed(i, all).turned(rope)
-                : parts.headNormed(i, sliding).turned(ropeOfWindow));
+    Decoder decoder =
+        decoder(
+            parts,
+            i ->
+                (i + 1) % PERIOD_OF_THIRD == 0
+                    ? parts.headNormed(i, all).turned(rope)
+                    : parts.headNormed(i, sliding).turned(ropeOfWindow));
+    String cap = "final_logit_softcapping";
+    return parts.keys().has(cap) ? decoder.capped((float) parts.keys().positive(cap, 1)) : decoder;
   }
 
   private static Decoder decoder(Parts parts, IntFunction<SelfAttention> attention) {

@@ -12,11 +12,13 @@ final class RopeScaling {
   private final Keys keys;
   private final Rope.Layout layout;
   private final int dimensions;
+  private final double theta;
 
   private RopeScaling(Keys keys, Rope.Layout layout, int dimensions) {
     this.keys = keys;
     this.layout = layout;
     this.dimensions = dimensions;
+    theta = keys.positive("rope.freq_base", 10_000);
   }
 
   /**
@@ -37,20 +39,18 @@ final class RopeScaling {
 
   /** A rotation that nothing stretches. */
   static Positions plain(Rope.Layout layout, int dimensions, double theta) {
-    return new Positions(new Rope(layout, Rope.frequencies(dimensions, theta), 1));
+    return new Positions(new Rope(layout, dimensions, theta, 1, new float[0]));
   }
 
   private Positions positions(Weights weights, Config config) {
-    double[] frequencies = Rope.frequencies(dimensions, keys.positive("rope.freq_base", 10_000));
     String type = keys.string("rope.scaling.type", "");
     return switch (type) {
-      case "none", "" ->
-          // Older files name a factor and no type.
-          factored(
-              frequencies, weights, type.isEmpty() ? keys.positive("rope.scale_linear", 1) : 1);
-      case "linear" -> factored(frequencies, weights, keys.positive("rope.scaling.factor", 1));
-      case "yarn" -> yarn(frequencies);
-      case "longrope" -> longRope(frequencies, weights, config);
+      case "none" -> factored(weights, 1);
+      // Older files name a factor and no type.
+      case "" -> factored(weights, keys.positive("rope.scale_linear", 1));
+      case "linear" -> factored(weights, keys.positive("rope.scaling.factor", 1));
+      case "yarn" -> yarn();
+      case "longrope" -> longRope(weights, config);
       default ->
           throw keys.metadata()
               .fault(
@@ -59,31 +59,27 @@ final class RopeScaling {
     };
   }
 
-  private Positions factored(double[] frequencies, Weights weights, double linear) {
-    return new Positions(
-        rope(frequencies, weights.values("rope_freqs.weight", pairs()), linear, 1));
-  }
-
-  private int pairs() {
-    return dimensions / 2;
+  private Positions factored(Weights weights, double linear) {
+    return new Positions(rope(weights, "rope_freqs.weight", 1 / linear));
   }
 
   /**
-   * @param factors of the pairs, which divide their frequencies; none for no such factors
+   * A rotation.
+   *
+   * @param factors the tensor of what divides the pairs' frequencies, if the file has it
    */
-  private Rope rope(double[] frequencies, float[] factors, double linear, double magnitude) {
-    double[] scaled = frequencies.clone();
-    for (int i = 0; i < scaled.length; i++) {
-      scaled[i] /= linear * (factors.length == 0 ? 1 : factors[i]);
-    }
-    return new Rope(layout, scaled, magnitude);
+  private Rope rope(Weights weights, String factors, double scale) {
+    return new Rope(layout, dimensions, theta, scale, weights.values(factors, dimensions / 2));
   }
 
   /**
    * Slow rotations are stretched, fast ones are not, those between in part. Source: Peng et al.,
    * "YaRN" (2023), sections 3.2 and 3.4.
    */
-  private Positions yarn(double[] frequencies) {
+  private Positions yarn() {
+    requireOne("yarn_ext_factor");
+    requireOne("yarn_attn_factor");
+    double[] frequencies = Rope.frequencies(dimensions, theta);
     double factor = keys.positive("rope.scaling.factor", 1);
     double original = keys.count("rope.scaling.original_context_length");
     double low =
@@ -102,7 +98,6 @@ final class RopeScaling {
 
   /** The pair, in fractions, that turns so many times over the original context. */
   private double turning(double original, double times) {
-    double theta = keys.positive("rope.freq_base", 10_000);
     return dimensions * Math.log(original / (times * 2 * Math.PI)) / (2 * Math.log(theta));
   }
 
@@ -110,13 +105,22 @@ final class RopeScaling {
    * Each pair has a factor of its own, another one for sequences beyond the original context.
    * Source: Ding et al., "LongRoPE" (2024).
    */
-  private Positions longRope(double[] frequencies, Weights weights, Config config) {
+  private Positions longRope(Weights weights, Config config) {
     double magnitude = keys.positive("rope.scaling.attn_factor", 1);
-    float[] near = weights.values("rope_factors_short.weight", pairs());
-    float[] far = weights.values("rope_factors_long.weight", pairs());
     return new Positions(
-        rope(frequencies, near, 1, magnitude),
-        rope(frequencies, far, 1, magnitude),
+        rope(weights, "rope_factors_short.weight", 1).magnified(magnitude),
+        rope(weights, "rope_factors_long.weight", 1).magnified(magnitude),
         keys.count("rope.scaling.original_context_length", config.trainedContext()));
+  }
+
+  /** Refuses a model that asks for another strength than the paper's. */
+  private void requireOne(String key) {
+    double value = keys.positive("rope.scaling." + key, 1);
+    if (value != 1) {
+      throw keys.metadata()
+          .fault(
+              "the model's YaRN has a '%s' of %s, which isn't supported; only 1 is"
+                  .formatted(key, value));
+    }
   }
 }

@@ -189,6 +189,7 @@ final class ModelMetadata {
         put("vocab_size", config.count("vocab_size"));
       }
       case GEMMA2 -> {
+        requireUsualScale(46);
         put("attn_logit_softcapping", (float) config.positive("attn_logit_softcapping").orElse(50));
         put(
             "final_logit_softcapping",
@@ -196,6 +197,7 @@ final class ModelMetadata {
         put("attention.sliding_window", config.optionalCount("sliding_window").orElse(4096));
       }
       case GEMMA3 -> {
+        requireUsualScale(62);
         config
             .positive("final_logit_softcapping")
             .ifPresent(value -> put("final_logit_softcapping", (float) value));
@@ -218,6 +220,23 @@ final class ModelMetadata {
     }
     if (family == Family.OLMO2 && config.optionalCount("sliding_window").isPresent()) {
       throw config.fault("the model has layers with a window, as Olmo 3; that isn't supported");
+    }
+  }
+
+  /**
+   * GGUF has no word for how Gemma scales scores: by the head's width, but in the models of so many
+   * layers by what would be a head's share of the hidden state.
+   */
+  private void requireUsualScale(int layersOfLarge) {
+    int usual =
+        config.count("num_hidden_layers") == layersOfLarge
+            ? config.count("hidden_size") / config.count("num_attention_heads")
+            : headDimension(config, family);
+    double scalar = config.positive("query_pre_attn_scalar").orElse(usual);
+    if (scalar != usual) {
+      throw config.fault(
+          "'query_pre_attn_scalar' is %s; only %d is supported for a model of this shape"
+              .formatted(scalar, usual));
     }
   }
 

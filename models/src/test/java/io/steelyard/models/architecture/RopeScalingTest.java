@@ -1,6 +1,7 @@
 package io.steelyard.models.architecture;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.steelyard.kernels.DataType;
@@ -8,6 +9,7 @@ import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Rope;
 import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.Tier;
+import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.gguf.GgufFile;
 import io.steelyard.models.gguf.GgufWriter;
@@ -105,6 +107,17 @@ class RopeScalingTest {
       assertThat(found[i]).as("pair %d", i).isCloseTo(expected, within(1e-7));
     }
     assertThat(found[DIMENSIONS / 2]).isCloseTo(1 + 0.1 * Math.log(4), within(1e-6));
+  }
+
+  @Test
+  void yarnOfAnotherStrengthIsRefused() {
+    metadata.put("llama.rope.scaling.type", "yarn");
+    metadata.put("llama.rope.scaling.factor", 4f);
+    metadata.put("llama.rope.scaling.original_context_length", 4096);
+    metadata.put("llama.rope.scaling.yarn_attn_factor", 1.5f);
+    assertThatThrownBy(this::read)
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("'yarn_attn_factor' of 1.5, which isn't supported");
   }
 
   @Test

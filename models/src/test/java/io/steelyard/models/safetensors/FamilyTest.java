@@ -118,6 +118,22 @@ class FamilyTest {
   }
 
   @Test
+  void gemmaWithAnotherScaleIsRefused() throws IOException {
+    config(
+        """
+        {"model_type": "gemma2", "hidden_size": 4, "num_hidden_layers": 1, "head_dim": 2,
+         "num_attention_heads": 2, "num_key_value_heads": 1, "intermediate_size": 6,
+         "max_position_embeddings": 64, "vocab_size": 8, "query_pre_attn_scalar": 144}
+        """);
+    tensor("model.norm.weight", 4);
+    save();
+
+    assertThatThrownBy(() -> ModelFile.open(directory))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("'query_pre_attn_scalar' is 144.0; only 2 is supported");
+  }
+
+  @Test
   void smolLm3WithOtherLayersUnturnedIsRefused() throws IOException {
     config(
         """
