@@ -72,6 +72,12 @@ public class Attention {
 
   @Benchmark
   public void attention() {
-    kernels.attention(queries, cache, BEFORE, AttentionRule.causal((float) (1 / Math.sqrt(DIMENSION))), out, tokens);
+    kernels.attention(
+        queries,
+        cache,
+        BEFORE,
+        AttentionRule.causal((float) (1 / Math.sqrt(DIMENSION))),
+        out,
+        tokens);
   }
 }
