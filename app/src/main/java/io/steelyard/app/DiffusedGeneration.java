@@ -1,8 +1,10 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
+import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.models.Model;
 import io.steelyard.models.ModelFile;
@@ -116,19 +118,17 @@ record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) 
 
   private static Tier tier(EngineSpec engine) {
     boolean own =
-        engine.name().equals("steelyard")
+        engine.name().equals(SteelyardProvider.NAME)
             && engine.options().keySet().stream().allMatch("tier"::equals);
     if (!own) {
       throw new UsageException(
           "--diffuse runs with --engine steelyard, or steelyard:tier=%s, not with %s"
               .formatted(Tier.labels(), engine.text()));
     }
-    String label = engine.options().get("tier");
-    if (label == null) {
-      return Kernels.best();
+    try {
+      return SteelyardProvider.tier(engine.options());
+    } catch (EngineException e) {
+      throw new UsageException(e.getMessage());
     }
-    return Tier.ofLabel(label)
-        .orElseThrow(
-            () -> new UsageException("tier=%s is none of %s".formatted(label, Tier.labels())));
   }
 }

@@ -125,7 +125,7 @@ final class DiffuseCommandTest {
         Arguments.of(List.of("--stop", "x"), "--stop is for models that generate token by token"),
         Arguments.of(List.of("--min-p", "0.1"), "--min-p is for models that generate"),
         Arguments.of(List.of("-e", "llamacpp"), "--diffuse runs with --engine steelyard"),
-        Arguments.of(List.of("-e", "steelyard:tier=fast"), "tier=fast is none of reference|"),
+        Arguments.of(List.of("-e", "steelyard:tier=fast"), "tier must be reference|"),
         Arguments.of(List.of("--steps", "0"), "--steps 0 is out of range"),
         Arguments.of(List.of("--alg-temp", "-1"), "order -1.0 must be 0 or more"),
         Arguments.of(List.of("--algorithm", "best"), "--algorithm"),

@@ -110,7 +110,7 @@ record SteelyardOptions(
     return best;
   }
 
-  private static Tier tier(String name, String label) throws EngineException {
+  static Tier tier(String name, String label) throws EngineException {
     return Tier.ofLabel(label)
         .orElseThrow(() -> bad("%s must be %s, not '%s'".formatted(name, Tier.labels(), label)));
   }

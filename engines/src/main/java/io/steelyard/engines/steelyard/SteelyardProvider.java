@@ -3,6 +3,7 @@ package io.steelyard.engines.steelyard;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.Engine;
+import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineProvider;
 import io.steelyard.lab.worker.EngineSpec;
 import java.util.ArrayList;
@@ -46,6 +47,19 @@ public final class SteelyardProvider implements EngineProvider {
     }
     flags.addAll(FLAGS);
     return flags;
+  }
+
+  /**
+   * The tier that the engine runs in: the one that its options name, or the environment forces, or
+   * the fastest.
+   *
+   * @throws EngineException if there is none of that name
+   */
+  public static Tier tier(Map<String, String> options) throws EngineException {
+    String named = options.get("tier");
+    return named == null
+        ? SteelyardOptions.defaultTier(System.getenv())
+        : SteelyardOptions.tier("tier", named);
   }
 
   /** The module costs start-up time, so only the tier that needs it gets it. */

@@ -3,7 +3,6 @@ package io.steelyard.models.architecture;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Rows;
 import io.steelyard.models.architecture.FeedForward.Mixture;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
 
@@ -80,11 +79,10 @@ final class MixturePass implements FeedForwardPass {
   private void choose(int token) {
     Rows scores = memory.scores();
     int from = token * mixture.used();
-    Arrays.fill(memory.chosen(), from, from + mixture.used(), -1);
     for (int i = from; i < from + mixture.used(); i++) {
       int best = -1;
       for (int expert = 0; expert < experts.size(); expert++) {
-        if (!contains(from, i, expert)
+        if (place(expert, from, i) < 0
             && (best < 0 || scores.get(token, expert) > scores.get(token, best))) {
           best = expert;
         }
@@ -101,15 +99,6 @@ final class MixturePass implements FeedForwardPass {
     for (int i = from; i < from + mixture.used(); i++) {
       memory.weights()[i] = (float) (memory.weights()[i] / total);
     }
-  }
-
-  private boolean contains(int from, int to, int expert) {
-    for (int i = from; i < to; i++) {
-      if (memory.chosen()[i] == expert) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /** Copies the rows of an expert's tokens together; the answer is how many there are. */
@@ -131,10 +120,13 @@ final class MixturePass implements FeedForwardPass {
     }
   }
 
-  /** Where in the choices a token's expert is; -1 where it isn't. */
+  /** Where in a token's choices an expert is; -1 where it isn't. */
   private int place(int expert, int token) {
-    int from = token * mixture.used();
-    for (int i = from; i < from + mixture.used(); i++) {
+    return place(expert, token * mixture.used(), (token + 1) * mixture.used());
+  }
+
+  private int place(int expert, int from, int to) {
+    for (int i = from; i < to; i++) {
       if (memory.chosen()[i] == expert) {
         return i;
       }
