@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -33,8 +34,15 @@ public final class GgufFile implements ModelFile {
     HeaderReader.Header header = new HeaderReader(path.toString(), data).read();
     this.version = header.version();
     this.metadata = header.metadata();
+    Map<String, HeaderReader.Description> described = new HashMap<>();
+    header.tensors().forEach(tensor -> described.put(tensor.name(), tensor));
     Map<String, Tensor> byName = LinkedHashMap.newLinkedHashMap(header.tensors().size());
     for (HeaderReader.Description tensor : header.tensors()) {
+      HeaderReader.Description beside = described.get(TensorScales.name(tensor.name()));
+      MemorySegment scales =
+          TensorScales.of(path.toString(), tensor, beside)
+              .map(found -> data.asSlice(found.offset(), found.bytes()))
+              .orElse(Tensor.NOTHING);
       byName.put(
           tensor.name(),
           new Tensor(
@@ -42,7 +50,8 @@ public final class GgufFile implements ModelFile {
               tensor.type(),
               tensor.columns(),
               tensor.rows(),
-              data.asSlice(tensor.offset(), tensor.bytes())));
+              data.asSlice(tensor.offset(), tensor.bytes()),
+              scales));
     }
     this.tensors = Collections.unmodifiableMap(byName);
   }
