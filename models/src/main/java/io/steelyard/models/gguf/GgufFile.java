@@ -26,6 +26,7 @@ public final class GgufFile implements ModelFile {
   private final int version;
   private final Metadata metadata;
   private final Map<String, Tensor> tensors;
+  private final Map<String, long[]> dimensions = new HashMap<>();
 
   private GgufFile(Path path, Optional<MappedFile> mapping, MemorySegment data) {
     this.path = path;
@@ -35,7 +36,11 @@ public final class GgufFile implements ModelFile {
     this.version = header.version();
     this.metadata = header.metadata();
     Map<String, HeaderReader.Description> described = new HashMap<>();
-    header.tensors().forEach(tensor -> described.put(tensor.name(), tensor));
+    for (HeaderReader.Description tensor : header.tensors()) {
+      described.put(tensor.name(), tensor);
+      dimensions.put(
+          tensor.name(), tensor.dimensions().length == 0 ? new long[] {1} : tensor.dimensions());
+    }
     Map<String, Tensor> byName = LinkedHashMap.newLinkedHashMap(header.tensors().size());
     for (HeaderReader.Description tensor : header.tensors()) {
       HeaderReader.Description beside = described.get(TensorScales.name(tensor.name()));
@@ -116,6 +121,12 @@ public final class GgufFile implements ModelFile {
   @Override
   public Optional<Tensor> tensor(String name) {
     return Optional.ofNullable(tensors.get(name));
+  }
+
+  @Override
+  public long[] dimensions(String name) {
+    require(name);
+    return dimensions.get(name).clone();
   }
 
   @Override
