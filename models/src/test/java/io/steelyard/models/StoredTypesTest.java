@@ -37,7 +37,9 @@ class StoredTypesTest {
     Path file = rewritten(type);
     float[] exact = logits(Tier.REFERENCE, file, ids);
     for (Tier tier : Tier.values()) {
-      if (Kernels.available(tier)) {
+      // Own types are held as others in machine-code tiers: one stands for all.
+      if (Kernels.available(tier)
+          && (type.isGgml() || tier == Tier.VECTOR || tier == Kernels.best())) {
         // Bytes and bf16 have steps of 1 part in 254: a percent for two layers, and as much again.
         double tolerance = tier == Tier.VECTOR ? 1e-4 : 0.02;
         assertThat(distance(exact, logits(tier, file, ids)))

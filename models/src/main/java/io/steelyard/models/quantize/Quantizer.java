@@ -92,6 +92,11 @@ public final class Quantizer {
     return new Quantizer(source, choice).write(out, looking, writing);
   }
 
+  /** What would become of each tensor, in the order of the file. */
+  public static List<Plan> plan(ModelFile source, Choice choice) {
+    return new Quantizer(source, choice).plans();
+  }
+
   private List<Plan> write(Path out, ProgressListener looking, ProgressListener writing) {
     List<Plan> plans = plans();
     GgufWriter writer = new GgufWriter(metadata(plans));

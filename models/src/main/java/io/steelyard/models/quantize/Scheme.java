@@ -138,7 +138,8 @@ public final class Scheme {
     while (columns % fitting.blockSize() != 0) {
       fitting =
           switch (fitting) {
-            case Q2_K, Q3_K, IQ4_XS -> DataType.IQ4_NL;
+            case Q2_K, Q3_K -> DataType.Q4_0;
+            case IQ4_XS -> DataType.IQ4_NL;
             case Q4_K -> DataType.Q5_0;
             case Q5_K -> DataType.Q5_1;
             case Q6_K -> DataType.Q8_0;
