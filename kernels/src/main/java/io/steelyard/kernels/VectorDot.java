@@ -318,9 +318,10 @@ final class VectorDot {
             .lanewise(VectorOperators.LSHR, PLACE_SHIFTS)
             .and(3)
             .add(FOURS);
-    FloatVector low = Lanes.load(x);
-    FloatVector high = Lanes.load(x + Lanes.BYTES);
-    return Lanes.halves(w).fma(Lanes.toFloat(place).selectFrom(low, high), sum);
+    // As whole numbers: the places are some, and a conversion would cost as much as the choice.
+    IntVector low = Lanes.load(x).reinterpretAsInts();
+    IntVector high = Lanes.load(x + Lanes.BYTES).reinterpretAsInts();
+    return Lanes.halves(w).fma(place.selectFrom(low, high).reinterpretAsFloats(), sum);
   }
 
   private static float q4K(long w, int columns, long x, long sums, long lanes) {
