@@ -54,16 +54,16 @@ record Look(
   static Look atFirst(Study study, Map<String, EngineParity> engines) {
     Map<Workload, Integer> trials = new HashMap<>();
     for (Workload workload : study.workloads()) {
-      double call = 0;
-      double start = 0;
+      long call = 0;
+      long start = 0;
       for (EngineParity engine : engines.values()) {
         call = Math.max(call, engine.estimates().getOrDefault(workload.name(), 0L));
         start = Math.max(start, engine.startNanos());
       }
       if (study.design().freeTrials() && call > 0) {
-        double fork = start + WARM_UP_CALLS * call;
+        double fork = start + (double) WARM_UP_CALLS * call;
         int best = (int) Math.round(Math.sqrt(CALLS_TO_PROCESSES * fork / call));
-        int most = affordable(study, fork, call);
+        int most = affordable(study, fork, (double) call);
         trials.put(workload, Math.max(study.design().trials(), Math.min(best, most)));
       }
     }

@@ -11,8 +11,8 @@ import java.util.Map;
 
 /**
  * Watches whether the machine is still the one that the run began on: a fixed amount of computing
- * and of memory traffic, timed by a small worker of its own before each block. The
- * worker is kept, and stopped in between: to start it and warm it up takes longer than a reading.
+ * and of memory traffic, timed by a small worker of its own before each block. The worker is kept,
+ * and stopped in between: to start it and warm it up takes longer than a reading.
  */
 final class Sentinel implements AutoCloseable {
   /** A block is disturbed where a sentinel time is further than this from the run's median. */
