@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -25,6 +26,7 @@ public final class GgufFile implements ModelFile {
   private final int version;
   private final Metadata metadata;
   private final Map<String, Tensor> tensors;
+  private final Map<String, long[]> dimensions = new HashMap<>();
 
   private GgufFile(Path path, Optional<MappedFile> mapping, MemorySegment data) {
     this.path = path;
@@ -33,8 +35,19 @@ public final class GgufFile implements ModelFile {
     HeaderReader.Header header = new HeaderReader(path.toString(), data).read();
     this.version = header.version();
     this.metadata = header.metadata();
+    Map<String, HeaderReader.Description> described = new HashMap<>();
+    for (HeaderReader.Description tensor : header.tensors()) {
+      described.put(tensor.name(), tensor);
+      dimensions.put(
+          tensor.name(), tensor.dimensions().length == 0 ? new long[] {1} : tensor.dimensions());
+    }
     Map<String, Tensor> byName = LinkedHashMap.newLinkedHashMap(header.tensors().size());
     for (HeaderReader.Description tensor : header.tensors()) {
+      HeaderReader.Description beside = described.get(TensorScales.name(tensor.name()));
+      MemorySegment scales =
+          TensorScales.of(path.toString(), tensor, beside)
+              .map(found -> data.asSlice(found.offset(), found.bytes()))
+              .orElse(Tensor.NOTHING);
       byName.put(
           tensor.name(),
           new Tensor(
@@ -42,7 +55,8 @@ public final class GgufFile implements ModelFile {
               tensor.type(),
               tensor.columns(),
               tensor.rows(),
-              data.asSlice(tensor.offset(), tensor.bytes())));
+              data.asSlice(tensor.offset(), tensor.bytes()),
+              scales));
     }
     this.tensors = Collections.unmodifiableMap(byName);
   }
@@ -107,6 +121,12 @@ public final class GgufFile implements ModelFile {
   @Override
   public Optional<Tensor> tensor(String name) {
     return Optional.ofNullable(tensors.get(name));
+  }
+
+  @Override
+  public long[] dimensions(String name) {
+    require(name);
+    return dimensions.get(name).clone();
   }
 
   @Override
