@@ -15,6 +15,7 @@ public final class TextOutput implements IntPredicate {
   private final StopStrings stops;
   private final Consumer<String> listener;
   private final StringBuilder text = new StringBuilder();
+  private boolean ended;
 
   /**
    * Begins with no text.
@@ -35,7 +36,8 @@ public final class TextOutput implements IntPredicate {
   /** Takes the next token; the answer is whether another one is wanted. */
   @Override
   public boolean test(int id) {
-    if (ends.contains(id)) {
+    ended |= ends.contains(id);
+    if (ended) {
       return false;
     }
     tell(stops.push(decoder.push(id)));
@@ -45,6 +47,11 @@ public final class TextOutput implements IntPredicate {
   /** Whether a stop string was found. */
   public boolean stopped() {
     return stops.found();
+  }
+
+  /** Whether a token ended it. */
+  public boolean ended() {
+    return ended;
   }
 
   /** Tells what was held back, as no more tokens come; returns the whole text. */
