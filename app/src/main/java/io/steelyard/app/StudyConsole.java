@@ -20,6 +20,7 @@ import io.steelyard.reports.ComparisonTable;
 import io.steelyard.reports.FairnessTable;
 import io.steelyard.reports.Headlines;
 import io.steelyard.reports.ParityTable;
+import io.steelyard.reports.QualityTable;
 import io.steelyard.reports.terminal.Style;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,6 +90,8 @@ final class StudyConsole {
       Study plan = directory.plan();
       if (plan.hasModel()) {
         checkModel(plan.model());
+        plan.precisions()
+            .ifPresent(precisions -> precisions.files().values().forEach(this::checkModel));
       }
       Map<String, List<String>> workers = workers(directory);
       var _ =
@@ -217,6 +220,10 @@ final class StudyConsole {
         console.blank();
       }
       console.table(FairnessTable.render(outcome.summary(), style));
+      console.blank();
+    }
+    if (outcome.summary().quality().isPresent()) {
+      console.table(QualityTable.render(outcome.summary(), style));
       console.blank();
     }
     Headlines.of(outcome.summary(), directory.plan().design().margin()).forEach(console::result);

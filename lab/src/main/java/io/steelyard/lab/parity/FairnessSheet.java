@@ -28,6 +28,9 @@ public final class FairnessSheet {
   /** The option by which an engine is told to draft tokens; one that lacks it refuses to load. */
   private static final String SPECULATE = "speculate";
 
+  /** Lines in which precisions of one model differ. */
+  private static final Set<String> OF_PRECISION = Set.of("weights", "weight precision");
+
   private static final List<Line> LINES =
       List.of(
           new Line("weights", "", false, (study, engine) -> engine.modelSha256()),
@@ -83,6 +86,7 @@ public final class FairnessSheet {
     }
     boolean named =
         line.ownAffair
+            || (OF_PRECISION.contains(line.name) && values.keySet().stream().anyMatch(study::isRecoded))
             || study.allowed().contains(line.name)
             || values.keySet().stream()
                 .anyMatch(label -> study.engines().get(label).options().containsKey(line.option));

@@ -36,6 +36,22 @@ public final class Metadata {
     this.values = Collections.unmodifiableMap(copy);
   }
 
+  private Metadata(Map<String, Value> values, String source) {
+    this.source = source;
+    this.values = values;
+  }
+
+  /**
+   * The same with some values added or replaced.
+   *
+   * @param changed as for {@link #Metadata(String, Map)}
+   */
+  public Metadata with(Map<String, ?> changed) {
+    Map<String, Value> all = new LinkedHashMap<>(values);
+    changed.forEach((key, value) -> all.put(key, Value.of(value)));
+    return new Metadata(Collections.unmodifiableMap(all), source);
+  }
+
   /** What is wrong with this model, in a message that names its file. */
   public ModelException fault(String what) {
     return new ModelException(source + ": " + what);
