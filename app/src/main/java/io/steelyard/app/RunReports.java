@@ -93,6 +93,7 @@ final class RunReports {
 
   private List<DetailTable> details() {
     List<DetailTable> tables = new ArrayList<>();
+    StudyView.of(directory, outcome).forEach(view -> tables.add(view.table()));
     DifferenceTests.of(study, outcome.blocks()).ifPresent(tables::add);
     OutlierTable.of(study, outcome).ifPresent(tables::add);
     WarmUpTable.of(study, outcome.blocks()).ifPresent(tables::add);

@@ -46,6 +46,11 @@ final class StudyConsole {
   @FunctionalInterface
   interface Printer {
     void print(Console console, RunDirectory directory, StudyRun.Outcome outcome);
+
+    /** What is printed as JSON instead. */
+    default Object document(RunDirectory directory, StudyRun.Outcome outcome) {
+      return outcome.summary();
+    }
   }
 
   /** Prints the tables of a comparison. */
@@ -129,7 +134,7 @@ final class StudyConsole {
     }
     new RunReports(directory, outcome).write(console);
     if (json) {
-      console.result(Json.pretty(outcome.summary()));
+      console.result(Json.pretty(printer.document(directory, outcome)));
     } else {
       if (!outcome.parity()) {
         console.table(ParityTable.render(outcome.summary(), console.style()));

@@ -108,6 +108,14 @@ public final class ParityJudge {
               + " were asked for");
       return;
     }
+    if (oracle.margins().length == 0) {
+      // Masks are filled in by choices of many positions at once, none of which has a margin.
+      int at = firstDifference(ids, oracle.generated());
+      if (at >= 0) {
+        notes.add("it fills in masks otherwise than the oracle from token %d on".formatted(at + 1));
+      }
+      return;
+    }
     for (int i = 0; i < ids.length; i++) {
       if (ids[i] != oracle.generated()[i]) {
         String where =

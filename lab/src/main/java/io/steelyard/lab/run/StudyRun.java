@@ -5,6 +5,7 @@ import io.steelyard.lab.RunListener;
 import io.steelyard.lab.TemporaryFolder;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.FairnessSheet;
+import io.steelyard.lab.parity.GeneratedTexts;
 import io.steelyard.lab.parity.Oracle;
 import io.steelyard.lab.parity.ParityJudge;
 import io.steelyard.lab.parity.ParityRun;
@@ -38,6 +39,9 @@ import java.util.function.Function;
  * begins a run and goes on with one that was interrupted.
  */
 public final class StudyRun {
+
+  /** The file with a list of {@link io.steelyard.lab.record.Generated}. */
+  public static final String GENERATED = "generated.json";
 
   private static final String QUALITY = "quality.json";
 
@@ -132,6 +136,7 @@ public final class StudyRun {
     List<Summary.FairnessLine> fairness = FairnessSheet.of(study, List.copyOf(engines.values()));
     directory.write("parity.json", Json.pretty(judged));
     directory.write("engines.json", Json.pretty(measured(engines)));
+    directory.write(GENERATED, Json.pretty(GeneratedTexts.of(study, engines)));
 
     Map<String, EngineParity> passed = new LinkedHashMap<>(engines);
     judged.stream().filter(p -> !p.pass()).forEach(p -> passed.remove(p.label()));
