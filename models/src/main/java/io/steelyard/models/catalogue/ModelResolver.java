@@ -211,6 +211,8 @@ public final class ModelResolver {
     }
     boolean random;
     try (ModelFile model = ModelFile.open(file)) {
+      // Other engines ask for the first of several files.
+      file = model.path();
       random =
           model.metadata().has(Synth.WEIGHTS_KEY)
               && model.metadata().string(Synth.WEIGHTS_KEY).equals(Synth.RANDOM);
