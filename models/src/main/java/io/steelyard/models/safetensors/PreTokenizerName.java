@@ -25,6 +25,9 @@ final class PreTokenizerName {
 
   private static final String BYTES_AFTER = ", bytes";
 
+  /** The pattern of Qwen 2 and its descendants. */
+  static final String QWEN2 = words("");
+
   private static final String GPT2 = "bytes by GPT-2's pattern";
   private static final String ENDS = "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
   private static final String BLOOM = " ?[^(\\s|.,!?…。，、।۔،)]+";
@@ -33,7 +36,7 @@ final class PreTokenizerName {
       Map.of(
           words("{1,3}"),
           "dbrx",
-          words(""),
+          QWEN2,
           "qwen2",
           cased(CONTRACTIONS + "?", "{1,3}"),
           "gpt-4o",

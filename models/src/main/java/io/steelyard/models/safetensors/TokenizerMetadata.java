@@ -18,8 +18,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * What GGUF says of a tokenizer, from {@code tokenizer.json} and {@code tokenizer_config.json}, or
- * from SentencePiece's {@code tokenizer.model} where there is only that.
+ * What GGUF says of a tokenizer, from {@code tokenizer.json} and {@code tokenizer_config.json};
+ * where there is none, from {@code vocab.json} and {@code merges.txt}, or from SentencePiece's
+ * {@code tokenizer.model}.
  *
  * <p>Four kinds are read: byte-level BPE, BPE over SentencePiece's pieces with byte fallback,
  * unigram models and WordPiece. Pieces of the second have scores in GGUF where {@code
@@ -103,6 +104,9 @@ final class TokenizerMetadata {
     JsonNode settings =
         JsonFile.read(folder.resolve("tokenizer_config.json"), MOST_SETTINGS_BYTES)
             .orElseGet(JsonNodeFactory.instance::objectNode);
+    if (tokenizer.isEmpty()) {
+      tokenizer = VocabularyFiles.of(folder, settings);
+    }
     Optional<SentencePieceModel> sentencePiece =
         tokenizer.isPresent() ? Optional.empty() : SentencePieceModel.of(folder);
     if (tokenizer.isEmpty() && sentencePiece.isEmpty()) {

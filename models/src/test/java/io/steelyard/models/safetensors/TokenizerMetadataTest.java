@@ -103,6 +103,28 @@ class TokenizerMetadataTest {
   }
 
   @Test
+  void vocabularyAndMergesInFilesOfTheirOwnAreATokenizer() throws IOException {
+    Files.writeString(directory.resolve("vocab.json"), "{\"a\": 0, \"b\": 1, \"ab\": 2}");
+    Files.writeString(directory.resolve("merges.txt"), "#version: 0.2\na b\n");
+    Files.writeString(directory.resolve("config.json"), "{\"vocab_size\": 6}");
+    settings(
+        """
+        {"tokenizer_class": "DreamTokenizer", "added_tokens_decoder": {
+          "3": {"content": "<|mask|>", "special": true}}}
+        """);
+    CheckpointConfig config = CheckpointConfig.read(directory);
+    Metadata metadata =
+        new Metadata("test", TokenizerMetadata.of(directory, config, Family.DREAM));
+    assertThat(metadata.string(PRE)).isEqualTo("qwen2");
+    assertThat(Tokenizer.of(metadata).encode("ab<|mask|>", true)).containsExactly(2, 3);
+
+    settings("{\"tokenizer_class\": \"OddTokenizer\"}");
+    assertThatThrownBy(() -> TokenizerMetadata.of(directory, config, Family.DREAM))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("the class 'OddTokenizer'");
+  }
+
+  @Test
   void readsBothSpellingsOfMergesAndAddedTokens() throws IOException {
     Metadata metadata =
         read(byteLevel("{\"type\": \"ByteLevel\"}", false).replace("\"a b\"", "[\"a\", \"b\"]"));
