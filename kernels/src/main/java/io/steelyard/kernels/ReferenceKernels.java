@@ -179,6 +179,14 @@ final class ReferenceKernels implements Kernels {
       return keys.byteSize() + values.byteSize();
     }
 
+    @Override
+    public void copy(KeyValues from, int positions) {
+      PlainCache other = (PlainCache) from;
+      long bytes = shape.type().bytes((long) positions * shape.width());
+      MemorySegment.copy(other.keys, 0, keys, 0, bytes);
+      MemorySegment.copy(other.values, 0, values, 0, bytes);
+    }
+
     float get(MemorySegment part, int position, int column) {
       long index = (long) position * shape.width() + column;
       return switch (shape.type()) {

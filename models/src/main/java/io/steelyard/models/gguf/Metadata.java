@@ -25,8 +25,8 @@ public final class Metadata {
    * @param source what messages call it, usually a path
    * @param values by key, in order: {@code Integer} (written as {@code uint32}, or {@code int32} if
    *     negative), {@code Long} ({@code uint64} or {@code int64}), {@code Byte}, {@code Short},
-   *     {@code Float}, {@code Double}, {@code Boolean}, {@code String}, {@code int[]}, {@code
-   *     float[]} or a {@code List} of strings
+   *     {@code Float}, {@code Double}, {@code Boolean}, {@code String}, {@code byte[]} (an array of
+   *     {@code uint8}), {@code int[]}, {@code float[]} or a {@code List} of strings
    * @throws IllegalArgumentException for a value of another class
    */
   public Metadata(String source, Map<String, ?> values) {
