@@ -5,17 +5,20 @@ import io.steelyard.kernels.codec.Encoder;
 import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.catalogue.NearMatch;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** What a person asks for: one type for all matrices, or a mix of llama.cpp's quantiser. */
 public final class Scheme {
-  private static final Map<String, Scheme> ALL = all();
+  private static final Map<String, Scheme> ALL = schemes();
   private static final Map<String, String> OTHER_NAMES =
       Map.of(
           "q3_k",
@@ -45,7 +48,7 @@ public final class Scheme {
     this.pure = pure;
   }
 
-  private static Map<String, Scheme> all() {
+  private static Map<String, Scheme> schemes() {
     Map<String, Scheme> all = new LinkedHashMap<>();
     for (Mix mix : Mix.values()) {
       String name = mix.name().toLowerCase(Locale.ROOT);
@@ -89,6 +92,11 @@ public final class Scheme {
   /** The same without more bits for some matrices. */
   public Scheme pure() {
     return pure(usual);
+  }
+
+  /** All names, in small letters. */
+  public static Set<String> all() {
+    return Collections.unmodifiableSet(ALL.keySet());
   }
 
   /** All names, for messages. */
@@ -151,6 +159,19 @@ public final class Scheme {
           };
     }
     return fitting;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Scheme scheme
+        && name.equals(scheme.name)
+        && usual == scheme.usual
+        && pure == scheme.pure;
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(name, usual, pure);
   }
 
   @Override

@@ -2,6 +2,7 @@ package io.steelyard.models.precision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
@@ -67,6 +68,21 @@ class RecodingTest {
         ModelFile result = ModelFile.open(recoded(first, "f32"))) {
       for (Tensor from : source.tensors()) {
         assertThat(values(result.require(from.name()))).isEqualTo(values(from));
+      }
+    }
+  }
+
+  /** A scale of 1 that stands for one that was forgotten would be far off. */
+  @Test
+  void aSourceWithScalesBesideItsBlocksIsDecodedWithThem() {
+    Path first = recoded(SOURCE, "int8_row");
+    try (ModelFile original = ModelFile.open(SOURCE);
+        ModelFile result = ModelFile.open(recoded(first, "f32"))) {
+      assertThat(result.tensorNames()).containsExactlyInAnyOrderElementsOf(original.tensorNames());
+      float[] expected = values(original.require("blk.1.ffn_down.weight"));
+      float[] actual = values(result.require("blk.1.ffn_down.weight"));
+      for (int i = 0; i < expected.length; i++) {
+        assertThat(actual[i]).isCloseTo(expected[i], within(0.02f));
       }
     }
   }
