@@ -92,18 +92,27 @@ final class Models {
    * @throws UsageException if it can't be read, is too long or is not in UTF-8
    */
   static String text(Path text) {
+    return text("--text", text);
+  }
+
+  /**
+   * The same for another option.
+   *
+   * @param option what the command line calls it
+   */
+  static String text(String option, Path text) {
     try {
       if (Files.size(text) > MOST_TEXT_BYTES) {
         throw new UsageException(
-            "--text %s: %d bytes are more than the %d that can be used; give a shorter text"
-                .formatted(text, Files.size(text), MOST_TEXT_BYTES));
+            "%s %s: %d bytes are more than the %d that can be used; give a shorter text"
+                .formatted(option, text, Files.size(text), MOST_TEXT_BYTES));
       }
       // Editors end a file with a line's end that nobody means; a model would start a new line.
       return Files.readString(text).replaceFirst("\\R\\z", "");
     } catch (CharacterCodingException e) {
-      throw new UsageException("--text " + text + " is no text in UTF-8");
+      throw new UsageException(option + " " + text + " is no text in UTF-8");
     } catch (IOException e) {
-      throw new UsageException("--text " + text + ": " + RunException.reason(e));
+      throw new UsageException(option + " " + text + ": " + RunException.reason(e));
     }
   }
 
