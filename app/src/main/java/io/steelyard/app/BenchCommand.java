@@ -21,6 +21,8 @@ import picocli.CommandLine.Spec;
     showDefaultValues = true,
     subcommands = {
       DiffuseBenchCommand.class,
+      BatchCommand.class,
+      CacheCommand.class,
       JavaBenchCommand.class,
       MatmulCommand.class,
       BandwidthCommand.class
@@ -29,7 +31,8 @@ import picocli.CommandLine.Spec;
       "Measures one thing, with llama-bench's names and formats.",
       "",
       "WHAT is prefill (pp512), decode (tg64), forward (batch × length with all logits), load,"
-          + " coldstart or memory. Parity is proven first, as in 'compare'. 'diffuse', 'matmul', 'bandwidth'"
+          + " coldstart or memory. Parity is proven first, as in 'compare'. 'batch', 'generate',"
+          + " 'diffuse', 'matmul', 'bandwidth'"
           + " and 'java' (benchmarks of your own) are commands of their own."
     },
     footer = {
@@ -90,7 +93,7 @@ final class BenchCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     if (what == null || !KINDS.contains(what)) {
       throw new UsageException(
-          "bench %s: there are %s, diffuse, matmul, bandwidth and java"
+          "bench %s: there are %s, batch, generate, diffuse, matmul, bandwidth and java"
               .formatted(
                   what == null ? "needs to know what" : what + " is unknown",
                   String.join(", ", KINDS)));

@@ -135,6 +135,7 @@ final class GenerateCommand implements Callable<Integer> {
       generateBatch(team);
       return ExitCode.FINE;
     }
+    prompt.require();
     if (diffusion != null) {
       diffusion.requireAlone(command.commandLine().getParseResult());
       new DiffusedGeneration(

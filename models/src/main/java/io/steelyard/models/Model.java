@@ -146,7 +146,7 @@ public final class Model implements AutoCloseable {
    * @throws ModelException if the model doesn't generate token by token
    */
   public Batch newBatch(Batch.Settings settings) {
-    return new Batch(architecture, kernels, settings);
+    return new Batch(architecture, kernels, this::tokenizer, settings);
   }
 
   /** Unmaps the file. */
