@@ -97,7 +97,7 @@ final class PrecisionOptions {
   }
 
   /** The engine under another label than its own. */
-  private static String labelled(String engine, String label) {
+  static String labelled(String engine, String label) {
     EngineSpec spec = StudyOptions.parse(engine);
     StringBuilder text = new StringBuilder(spec.name() + ":label=" + label);
     spec.options().forEach((key, value) -> text.append(',').append(key).append('=').append(value));

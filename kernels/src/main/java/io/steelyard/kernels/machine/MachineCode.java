@@ -30,6 +30,7 @@ public abstract class MachineCode {
     /** 16 rows of a type without blocks as half of a panel. */
     TRANSPOSE,
     ADD,
+    MULTIPLY,
     SILU_GATE,
     GELU_GATE,
     SILU,
