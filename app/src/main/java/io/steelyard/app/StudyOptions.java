@@ -214,7 +214,7 @@ final class StudyOptions {
   }
 
   /** What is interpreted is called so in every row. */
-  private static String label(EngineSpec spec) {
+  static String label(EngineSpec spec) {
     boolean told =
         !SteelyardProvider.isInterpreted(spec.options())
             || spec.label().contains(SteelyardProvider.INTERPRET);

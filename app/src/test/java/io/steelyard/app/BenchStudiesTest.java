@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,7 +140,8 @@ final class BenchStudiesTest {
   }
 
   @Test
-  void whatIsInterpretedIsMarkedInEveryRow() throws IOException {
+  @Tag("soak")
+  void whatIsInterpretedIsMarkedInEveryRow() {
     Outcome outcome =
         bench("prefill", "--interpret", "-e", "steelyard:label=mine,tier=reference", "-o", "csv");
 
