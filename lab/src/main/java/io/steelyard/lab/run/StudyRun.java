@@ -159,6 +159,7 @@ public final class StudyRun {
                 journal,
                 passed.keySet(),
                 new ForkRunner(study, workers, oracle.prompts(study), journal, passed),
+                Look.atFirst(study, passed),
                 entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
                 listener)
             .run();

@@ -209,6 +209,11 @@ public record Study(
       return margins.getOrDefault(metric, margin);
     }
 
+    /** Whether a process gets as many trials as pay; elsewhere the number of them is given. */
+    public boolean freeTrials() {
+      return adaptive.isPresent() && adaptive.get().mostTrials() > trials;
+    }
+
     /** The same design that follows what is measured. */
     public Design adapting(Adaptive how) {
       return with(warmUpCap, warmUpSeconds, Optional.of(how), dropsOutliers, margins);

@@ -135,7 +135,7 @@ class ModelResolverTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"true, instead of the catalogue's", "false, longer than"})
+  @CsvSource({"true, instead of the expected", "false, longer than"})
   void refusesALargerFileBeforeFetchingAllOfIt(boolean announced, String reason) {
     hub.file = bytes(model.length * 3, 2);
     hub.announcesLength = announced;
