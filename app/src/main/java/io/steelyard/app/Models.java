@@ -8,7 +8,7 @@ import io.steelyard.models.ProgressListener;
 import io.steelyard.models.catalogue.ModelResolver;
 import io.steelyard.models.catalogue.ResolveListener;
 import io.steelyard.models.catalogue.ResolvedModel;
-import io.steelyard.models.precision.Precision;
+import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
@@ -40,7 +40,7 @@ final class Models {
   }
 
   /** The same model in another precision, made where it isn't in the cache. */
-  static ResolvedModel inPrecision(ResolvedModel source, Precision precision, Console console) {
+  static ResolvedModel inPrecision(ResolvedModel source, Scheme precision, Console console) {
     return watched(console, listener -> resolver().inPrecision(source, precision, listener));
   }
 

@@ -99,6 +99,20 @@ public final class Plots {
     return new Result(files, problems);
   }
 
+  /**
+   * Draws a chart to an SVG and a PNG file of its name. A host without fonts gets none, and a
+   * sentence why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, LineChart chart) throws IOException {
+    prepare(directory);
+    List<Path> files = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
+    return new Result(files, problems);
+  }
+
   private static void prepare(Path directory) throws IOException {
     Files.createDirectories(directory);
     // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.

@@ -5,7 +5,6 @@ import io.steelyard.kernels.codec.Encoder;
 import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.catalogue.NearMatch;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -13,7 +12,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /** What a person asks for: one type for all matrices, or a mix of llama.cpp's quantiser. */
@@ -92,11 +90,6 @@ public final class Scheme {
   /** The same without more bits for some matrices. */
   public Scheme pure() {
     return pure(usual);
-  }
-
-  /** All names, in small letters. */
-  public static Set<String> all() {
-    return Collections.unmodifiableSet(ALL.keySet());
   }
 
   /** All names, for messages. */
