@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
@@ -152,19 +151,6 @@ public final class Scheme {
           };
     }
     return fitting;
-  }
-
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof Scheme scheme
-        && name.equals(scheme.name)
-        && usual == scheme.usual
-        && pure == scheme.pure;
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(name, usual, pure);
   }
 
   @Override
