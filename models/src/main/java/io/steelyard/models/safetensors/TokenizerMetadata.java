@@ -31,6 +31,7 @@ final class TokenizerMetadata {
   private static final int MOST_BYTES = 64 << 20;
   private static final int MOST_SETTINGS_BYTES = 16 << 20;
   private static final int MOST_TOKENS = 1 << 22;
+  private static final int MOST_UNUSED = 1 << 16;
   private static final float ADDED_SCORE = -1000;
 
   /** The spelling of a space in byte-level vocabularies, as merges in text must have it. */
@@ -81,8 +82,7 @@ final class TokenizerMetadata {
     }
     String type = model.path("type").asString("BPE");
     return switch (type) {
-      case "BPE" ->
-          model.path("byte_fallback").asBoolean(false) ? Kind.PIECES : Kind.BYTE_LEVEL;
+      case "BPE" -> model.path("byte_fallback").asBoolean(false) ? Kind.PIECES : Kind.BYTE_LEVEL;
       case "Unigram" -> Kind.UNIGRAM;
       case "WordPiece" -> Kind.WORD_PIECE;
       default ->
@@ -233,7 +233,8 @@ final class TokenizerMetadata {
     int size = config.optionalCount("vocab_size").orElse(known);
     // Gemma 3 has rows of embeddings that no token uses, which llama.cpp leaves out.
     size = family == Family.GEMMA3 ? Math.min(size, known) : size;
-    if (known > size || size > MOST_TOKENS) {
+    // More names than tokens are no vocabulary, and would cost memory that no file accounts for.
+    if (known > size || size > MOST_TOKENS || size > 2L * known + MOST_UNUSED) {
       throw fault(
           "the tokenizer has tokens up to %d where the model has %d".formatted(known - 1, size));
     }

@@ -72,8 +72,8 @@ final class CharsMap {
   }
 
   /**
-   * The text with graphemes replaced, as Hugging Face's tokenizers do: a short one whole if it, or a
-   * beginning of it, has a replacement; of others each character by itself.
+   * The text with graphemes replaced, as Hugging Face's tokenizers do: a short one whole if it, or
+   * a beginning of it, has a replacement; of others each character by itself.
    */
   String byGraphemes(String text) {
     StringBuilder out = new StringBuilder(text.length());

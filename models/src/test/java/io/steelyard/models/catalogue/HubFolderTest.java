@@ -44,8 +44,7 @@ class HubFolderTest {
   @BeforeEach
   void startHub() throws IOException, URISyntaxException {
     hub = new FakeRepository();
-    Path fixtures =
-        Path.of(HubFolderTest.class.getResource(TOKENIZER).toURI()).getParent();
+    Path fixtures = Path.of(HubFolderTest.class.getResource(TOKENIZER).toURI()).getParent();
     take(fixtures.resolve("qwen2"), "{config.json,model*}");
     take(fixtures, "tokenizer*.json");
     hub.files.put("README.md", bytes("not wanted"));
@@ -167,10 +166,7 @@ class HubFolderTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    SECOND + ", SHA-256",
-    "config.json, git blob id"
-  })
+  @CsvSource({SECOND + ", SHA-256", "config.json, git blob id"})
   void aFileWithAnotherChecksumIsRefused(String name, String kind) {
     hub.turned = name;
 

@@ -113,8 +113,7 @@ class TokenizerMetadataTest {
           "3": {"content": "<|mask|>", "special": true}}}
         """);
     CheckpointConfig config = CheckpointConfig.read(directory);
-    Metadata metadata =
-        new Metadata("test", TokenizerMetadata.of(directory, config, Family.DREAM));
+    Metadata metadata = new Metadata("test", TokenizerMetadata.of(directory, config, Family.DREAM));
     assertThat(metadata.string(PRE)).isEqualTo("qwen2");
     assertThat(Tokenizer.of(metadata).encode("ab<|mask|>", true)).containsExactly(2, 3);
 
