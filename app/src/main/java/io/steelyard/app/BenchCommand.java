@@ -19,12 +19,17 @@ import picocli.CommandLine.Spec;
     name = "bench",
     mixinStandardHelpOptions = true,
     showDefaultValues = true,
-    subcommands = {JavaBenchCommand.class, MatmulCommand.class, BandwidthCommand.class},
+    subcommands = {
+      DiffuseBenchCommand.class,
+      JavaBenchCommand.class,
+      MatmulCommand.class,
+      BandwidthCommand.class
+    },
     description = {
       "Measures one thing, with llama-bench's names and formats.",
       "",
       "WHAT is prefill (pp512), decode (tg64), forward (batch × length with all logits), load,"
-          + " coldstart or memory. Parity is proven first, as in 'compare'. 'matmul', 'bandwidth'"
+          + " coldstart or memory. Parity is proven first, as in 'compare'. 'diffuse', 'matmul', 'bandwidth'"
           + " and 'java' (benchmarks of your own) are commands of their own."
     },
     footer = {
@@ -85,7 +90,7 @@ final class BenchCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     if (what == null || !KINDS.contains(what)) {
       throw new UsageException(
-          "bench %s: there are %s, matmul, bandwidth and java"
+          "bench %s: there are %s, diffuse, matmul, bandwidth and java"
               .formatted(
                   what == null ? "needs to know what" : what + " is unknown",
                   String.join(", ", KINDS)));

@@ -8,6 +8,7 @@ import io.steelyard.models.ProgressListener;
 import io.steelyard.models.catalogue.ModelResolver;
 import io.steelyard.models.catalogue.ResolveListener;
 import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.models.precision.Precision;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
@@ -36,6 +37,11 @@ final class Models {
   /** Brings a named model into the cache. */
   static ResolvedModel pull(String name, boolean force, Console console) {
     return watched(console, listener -> resolver().pull(name, force, listener));
+  }
+
+  /** The same model in another precision, made where it isn't in the cache. */
+  static ResolvedModel inPrecision(ResolvedModel source, Precision precision, Console console) {
+    return watched(console, listener -> resolver().inPrecision(source, precision, listener));
   }
 
   /** f16 as users run it, but f32 where the weights are: see docs/decisions/0004. */

@@ -15,6 +15,7 @@ import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.MarkdownReport;
 import io.steelyard.reports.ReportInput;
 import io.steelyard.reports.Series;
+import io.steelyard.reports.terminal.Format;
 import io.steelyard.stats.Sample;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -92,6 +93,7 @@ final class RunReports {
 
   private List<DetailTable> details() {
     List<DetailTable> tables = new ArrayList<>();
+    StudyView.of(directory, outcome).forEach(view -> tables.add(view.table()));
     DifferenceTests.of(study, outcome.blocks()).ifPresent(tables::add);
     OutlierTable.of(study, outcome).ifPresent(tables::add);
     WarmUpTable.of(study, outcome.blocks()).ifPresent(tables::add);
@@ -109,6 +111,16 @@ final class RunReports {
       notes.add(
           "The weights are random: speed and memory are those of the shape, the text is noise.");
     }
+    study
+        .precisions()
+        .ifPresent(
+            precisions ->
+                notes.add(
+                    "All labels are one model in several precisions, each held to a mean KL of at most %s nats to the source %s (%s) instead of to equality."
+                        .formatted(
+                            Format.compact(precisions.mostKl()),
+                            precisions.source(),
+                            study.model().name())));
     // Without any block there was nothing to measure: parity had failed.
     int blocks = outcome.blocks().all().size();
     if (blocks > 0 && study.design().adaptive().isPresent()) {

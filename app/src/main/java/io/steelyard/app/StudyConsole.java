@@ -20,6 +20,7 @@ import io.steelyard.reports.ComparisonTable;
 import io.steelyard.reports.FairnessTable;
 import io.steelyard.reports.Headlines;
 import io.steelyard.reports.ParityTable;
+import io.steelyard.reports.QualityTable;
 import io.steelyard.reports.terminal.Style;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,6 +46,11 @@ final class StudyConsole {
   @FunctionalInterface
   interface Printer {
     void print(Console console, RunDirectory directory, StudyRun.Outcome outcome);
+
+    /** What is printed as JSON instead. */
+    default Object document(RunDirectory directory, StudyRun.Outcome outcome) {
+      return outcome.summary();
+    }
   }
 
   /** Prints the tables of a comparison. */
@@ -89,6 +95,8 @@ final class StudyConsole {
       Study plan = directory.plan();
       if (plan.hasModel()) {
         checkModel(plan.model());
+        plan.precisions()
+            .ifPresent(precisions -> precisions.files().values().forEach(this::checkModel));
       }
       Map<String, List<String>> workers = workers(directory);
       var _ =
@@ -126,7 +134,7 @@ final class StudyConsole {
     }
     new RunReports(directory, outcome).write(console);
     if (json) {
-      console.result(Json.pretty(outcome.summary()));
+      console.result(Json.pretty(printer.document(directory, outcome)));
     } else {
       if (!outcome.parity()) {
         console.table(ParityTable.render(outcome.summary(), console.style()));
@@ -217,6 +225,10 @@ final class StudyConsole {
         console.blank();
       }
       console.table(FairnessTable.render(outcome.summary(), style));
+      console.blank();
+    }
+    if (outcome.summary().quality().isPresent()) {
+      console.table(QualityTable.render(outcome.summary(), style));
       console.blank();
     }
     Headlines.of(outcome.summary(), directory.plan().design().margin()).forEach(console::result);

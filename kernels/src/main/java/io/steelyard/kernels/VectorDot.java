@@ -17,12 +17,23 @@ final class VectorDot {
   /** Activations a partial sum covers. */
   static final int SUM_BLOCK = 32;
 
+  /** Where the places of 2:4 values stand in their bits. */
+  private static final IntVector PLACE_SHIFTS = IntVector.zero(Lanes.INTS).addIndex(2);
+
+  /** The first of the four activations that a 2:4 value may belong to. */
+  private static final IntVector FOURS =
+      IntVector.zero(Lanes.INTS)
+          .addIndex(1)
+          .lanewise(VectorOperators.LSHR, 1)
+          .lanewise(VectorOperators.LSHL, 2);
+
   private VectorDot() {}
 
   /** Whether a type is multiplied as it is stored. */
   static boolean takes(DataType type) {
     return switch (type) {
       case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K, Q5_0, IQ4_NL, MXFP4 -> true;
+      case F16_2OF4 -> true;
       default -> false;
     };
   }
@@ -79,6 +90,11 @@ final class VectorDot {
       case MXFP4 -> {
         for (int r = 0; r < rows; r++) {
           Lanes.put(y + 4L * r, mxfp4(w + r * rowBytes, columns, x, lanes));
+        }
+      }
+      case F16_2OF4 -> {
+        for (int r = 0; r < rows; r++) {
+          Lanes.put(y + 4L * r, twoOfFour(w + r * rowBytes, columns, x, lanes));
         }
       }
       case Q4_1 -> {
@@ -270,6 +286,41 @@ final class VectorDot {
       x += 128;
     }
     return Lanes.sum(sum, lanes);
+  }
+
+  /** As many products as there are kept values, half of the columns: each finds its activation. */
+  private static float twoOfFour(long w, int columns, long x, long lanes) {
+    FloatVector even = Lanes.broadcastOf(0);
+    FloatVector odd = Lanes.broadcastOf(0);
+    for (int i = 0; i < columns; i += 32) {
+      int places = Lanes.bits32(w + 32);
+      even = twoOfFour(w, places, x, even);
+      if (COUNT < 16) {
+        odd = twoOfFour(w + 2L * COUNT, places >>> (2 * COUNT), x + 8L * COUNT, odd);
+      }
+      for (int j = 2 * COUNT; j < 16; j += COUNT) {
+        even = twoOfFour(w + 2L * j, places >>> (2 * j), x + 8L * j, even);
+      }
+      w += 36;
+      x += 128;
+    }
+    return Lanes.sum(even.add(odd), lanes);
+  }
+
+  /**
+   * Adds a vector's kept values times their activations, which are among twice as many.
+   *
+   * @param places two bits a value: which of its four it is
+   */
+  private static FloatVector twoOfFour(long w, int places, long x, FloatVector sum) {
+    IntVector place =
+        IntVector.broadcast(Lanes.INTS, places)
+            .lanewise(VectorOperators.LSHR, PLACE_SHIFTS)
+            .and(3)
+            .add(FOURS);
+    FloatVector low = Lanes.load(x);
+    FloatVector high = Lanes.load(x + Lanes.BYTES);
+    return Lanes.halves(w).fma(Lanes.toFloat(place).selectFrom(low, high), sum);
   }
 
   private static float q4K(long w, int columns, long x, long sums, long lanes) {

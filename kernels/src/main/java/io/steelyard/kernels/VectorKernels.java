@@ -75,8 +75,7 @@ final class VectorKernels implements Kernels {
       int p = stacked.part(ids[from + token]);
       Tensor part = stacked.parts().get(p);
       long row = ids[from + token] - stacked.firstRow(p);
-      long address = part.data().address() + row * part.rowBytes();
-      VectorDecode.run(part.type(), address, table.columns(), out.address(token));
+      VectorDecode.run(part, row, 0, table.columns(), out.address(token));
     }
   }
 

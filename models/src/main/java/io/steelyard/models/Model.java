@@ -128,6 +128,27 @@ public final class Model implements AutoCloseable {
     return newSession(capacity, DataType.F16);
   }
 
+  /**
+   * A batch for many sequences at a time, with caches of {@code float16} keys and values and nothing
+   * shared.
+   *
+   * @param parallel how many sequences are processed together
+   * @param capacity positions of each one's cache
+   * @throws ModelException if the model doesn't generate token by token
+   */
+  public Batch newBatch(int parallel, int capacity) {
+    return newBatch(new Batch.Settings(parallel, capacity, DataType.F16, false));
+  }
+
+  /**
+   * A batch for many sequences at a time.
+   *
+   * @throws ModelException if the model doesn't generate token by token
+   */
+  public Batch newBatch(Batch.Settings settings) {
+    return new Batch(architecture, kernels, settings);
+  }
+
   /** Unmaps the file. */
   @Override
   public void close() {

@@ -100,6 +100,14 @@ public interface ModelFile extends AutoCloseable {
                     "%s has no tensor '%s'; the model needs it".formatted(path(), name)));
   }
 
+  /**
+   * A tensor's sizes, the contiguous one first: two for a matrix, three for the matrices of
+   * experts.
+   *
+   * @throws ModelException if it isn't there
+   */
+  long[] dimensions(String name);
+
   /** Bytes of tensor data by type, in the order of {@link DataType}. */
   Map<DataType, Long> bytesByType();
 

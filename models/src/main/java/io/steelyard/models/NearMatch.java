@@ -31,7 +31,7 @@ public final class NearMatch {
                       String other = each.toLowerCase(Locale.ROOT);
                       return !(other.contains(lower) || lower.contains(other));
                     })
-                .thenComparing(each -> distance(lower, each.toLowerCase(Locale.ROOT))))
+                .thenComparingInt(each -> distance(lower, each.toLowerCase(Locale.ROOT))))
         .limit(MOST)
         .toList();
   }

@@ -61,6 +61,7 @@ final class LoadedModel implements AutoCloseable {
       try {
         checkCache(model.config(), options);
         Session session = model.newSession(options.context(), options.kv());
+        checkFilling(session, options);
         return new LoadedModel(kernels, model, session, options, profiler);
       } catch (OutOfMemoryError e) {
         model.close();
@@ -88,6 +89,25 @@ final class LoadedModel implements AutoCloseable {
     OptionalLong free = ProcessFacts.availableMemory();
     if (free.isPresent() && cacheBytes(config, options) > free.getAsLong()) {
       throw tooLarge(config, options, null);
+    }
+  }
+
+  private static void checkFilling(Session session, SteelyardOptions options)
+      throws EngineException {
+    boolean causal = session.causal();
+    if (causal && options.filling().asked()) {
+      session.close();
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: algorithm, steps, block, cache and confidence are for models that are trained to"
+              + " fill in masks, such as Dream or synth:dream-s; this one generates token by token");
+    }
+    if (!causal && options.lookup()) {
+      session.close();
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: speculate=lookup is for models that generate token by token; this one fills in"
+              + " masks");
     }
   }
 
@@ -124,10 +144,16 @@ final class LoadedModel implements AutoCloseable {
     return options.slowdown();
   }
 
+  /** How masks are filled in, by a model that sees both directions. */
+  Optional<Filling> filling() {
+    return session.causal() ? Optional.empty() : Optional.of(options.filling());
+  }
+
   /** The kernels in use, and what else decides how tokens are computed. */
   String description() {
     return kernels.description()
         + (options.lookup() ? ", prompt lookup" : "")
+        + options.filling().description()
         + options.slowdown().description();
   }
 

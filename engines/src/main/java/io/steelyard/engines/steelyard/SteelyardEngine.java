@@ -140,6 +140,9 @@ public final class SteelyardEngine implements Engine {
   @Override
   public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
     LoadedModel model = loaded();
+    if (model.filling().isPresent()) {
+      return new MaskFiller(model, model.filling().get()).run(request, listener);
+    }
     TokenLoop loop = new TokenLoop(request, listener);
     int cached = request.ids().length - 1;
     if (model.speculation().isEmpty()) {

@@ -197,7 +197,8 @@ final class ForkRunner implements BlockLoop.Forks {
       EngineInfo info = worker.info();
       refuseOtherBuild(info.build());
       long ready = worker.processMemory().resident();
-      Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
+      Timed<LoadReport> loaded = worker.load(
+              workers.on(study.modelOf(place.cell().label())).request(engine.options()));
       journal.add(
           new Entry.ForkStart(
               place.block(),

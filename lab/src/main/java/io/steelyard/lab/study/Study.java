@@ -19,6 +19,7 @@ import java.util.Optional;
  * @param design how much is measured
  * @param allowed lines of the fairness sheet that may differ
  * @param limits what the machine and the model allow at best, where it was measured before the run
+ * @param precisions where labels run the model in other precisions, each from a file of its own
  */
 public record Study(
     String command,
@@ -30,7 +31,8 @@ public record Study(
     Settings settings,
     Design design,
     List<String> allowed,
-    Optional<Limits> limits) {
+    Optional<Limits> limits,
+    Optional<Precisions> precisions) {
 
   /** Begins the metric of a benchmark's workload; its name follows. */
   public static final String OPERATION = "operation:";
@@ -49,6 +51,23 @@ public record Study(
    * @param bytes size of the file
    */
   public record Model(String name, String file, String sha256, boolean random, long bytes) {}
+
+  /**
+   * The same model in several precisions: what a label computes then differs from the source by
+   * design, and is held to a bound instead of to equality.
+   *
+   * @param source the label that runs the model as it was given
+   * @param files by label, the others' files
+   * @param mostKl the largest mean KL(source ‖ label), in nats, with which a label is still measured
+   * @param windows of the text that quality is told by
+   * @param begin the token that the model expects before a text, if any
+   */
+  public record Precisions(
+      String source,
+      Map<String, Model> files,
+      double mostKl,
+      int windows,
+      Optional<Integer> begin) {}
 
   /**
    * An engine with its options.
@@ -179,6 +198,11 @@ public record Study(
       return margins.getOrDefault(metric, margin);
     }
 
+    /** Whether a process gets as many trials as pay; elsewhere the number of them is given. */
+    public boolean freeTrials() {
+      return adaptive.isPresent() && adaptive.get().mostTrials() > trials;
+    }
+
     /** The same design that follows what is measured. */
     public Design adapting(Adaptive how) {
       return with(warmUpCap, warmUpSeconds, Optional.of(how), dropsOutliers, margins);
@@ -241,25 +265,108 @@ public record Study(
         settings,
         design,
         allowed,
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  /** A study of one file. */
+  public Study(
+      String command,
+      Model model,
+      Map<String, Engine> engines,
+      String baseline,
+      List<String> metrics,
+      Shape shape,
+      Settings settings,
+      Design design,
+      List<String> allowed,
+      Optional<Limits> limits) {
+    this(
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        limits,
         Optional.empty());
   }
 
   /** The same study with another design. */
   public Study with(Design other) {
     return new Study(
-        command, model, engines, baseline, metrics, shape, settings, other, allowed, limits);
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        other,
+        allowed,
+        limits,
+        precisions);
   }
 
   /** The same study of these engines. */
   public Study with(Map<String, Engine> others) {
     return new Study(
-        command, model, others, baseline, metrics, shape, settings, design, allowed, limits);
+        command,
+        model,
+        others,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        limits,
+        precisions);
   }
 
   /** The same study with these limits. */
   public Study with(Optional<Limits> known) {
     return new Study(
-        command, model, engines, baseline, metrics, shape, settings, design, allowed, known);
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        known,
+        precisions);
+  }
+
+  /** The same study of labels that are precisions of its model. */
+  public Study with(Precisions labels) {
+    return new Study(
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        limits,
+        Optional.of(labels));
+  }
+
+  /** The file that a label runs. */
+  public Model modelOf(String label) {
+    return precisions.map(p -> p.files().getOrDefault(label, model)).orElse(model);
+  }
+
+  /** Whether a label runs the model in another precision than it was given in. */
+  public boolean isRecoded(String label) {
+    return precisions.filter(p -> p.files().containsKey(label)).isPresent();
   }
 
   /** Whether engines run a model; commands and benchmarks have none. */

@@ -67,8 +67,8 @@ public record ModelCost(
             .toList();
     Config config = config(file);
     return new ModelCost(
-        layers.stream().mapToLong(tensor -> tensor.data().byteSize()).sum(),
-        output.data().byteSize(),
+        layers.stream().mapToLong(Tensor::bytes).sum(),
+        output.bytes(),
         layers.stream().mapToLong(tensor -> tensor.rows() * tensor.columns()).sum(),
         output.rows() * output.columns(),
         keyValues(config),

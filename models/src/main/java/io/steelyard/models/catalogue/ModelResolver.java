@@ -5,6 +5,8 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.NearMatch;
 import io.steelyard.models.UnknownNameException;
+import io.steelyard.models.precision.Precision;
+import io.steelyard.models.precision.Recoding;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.io.IOException;
@@ -269,6 +271,51 @@ public final class ModelResolver {
               listener.begin("making " + name.canonical()));
           return made(name, file, "generated", listener);
         });
+  }
+
+  /**
+   * The same model in another precision: the source itself where it is stored so already, else a
+   * file of the cache, made when it is asked for the first time and found by the source's checksum.
+   *
+   * @throws ModelException if it can't be read or written
+   */
+  public ResolvedModel inPrecision(
+      ResolvedModel source, Precision precision, ResolveListener listener) {
+    Path file =
+        cache.model(
+            "recoded-%s-%s-v%d.gguf"
+                .formatted(
+                    source.sha256().substring(0, 16), precision.name(), Recoding.GENERATION));
+    if (Files.isRegularFile(file)) {
+      return recoded(source, precision, file, "cache", listener);
+    }
+    try (ModelFile model = ModelFile.open(source.file())) {
+      Recoding recoding = new Recoding(model, precision);
+      if (recoding.changesNothing()) {
+        return source;
+      }
+      return cache.locked(
+          file,
+          listener,
+          () -> {
+            if (Files.isRegularFile(file)) {
+              return recoded(source, precision, file, "cache", listener);
+            }
+            cache.removeLeftovers(file);
+            recoding.write(file, listener.begin("encoding " + precision.name()));
+            return recoded(source, precision, file, "encoded", listener);
+          });
+    }
+  }
+
+  private ResolvedModel recoded(
+      ResolvedModel source, Precision precision, Path file, String from, ResolveListener listener) {
+    return new ResolvedModel(
+        source.name() + " as " + precision.name(),
+        file,
+        checksums.of(file, listener),
+        from,
+        source.random());
   }
 
   private ResolvedModel made(SynthName name, Path file, String source, ResolveListener listener) {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,7 @@ public final class GgufFile implements ModelFile {
   private final int version;
   private final Metadata metadata;
   private final Map<String, Tensor> tensors;
+  private final Map<String, long[]> dimensions = new HashMap<>();
 
   private GgufFile(
       Path path,
@@ -40,9 +42,25 @@ public final class GgufFile implements ModelFile {
     this.size = data.stream().mapToLong(MemorySegment::byteSize).sum();
     this.version = headers.getFirst().version();
     this.metadata = headers.getFirst().metadata();
+    // A tensor's scales may lie in another file than the tensor.
+    Map<String, HeaderReader.Description> described = new HashMap<>();
+    Map<String, MemorySegment> bytes = new HashMap<>();
     Map<String, Tensor> byName = new LinkedHashMap<>();
     for (int i = 0; i < files; i++) {
       for (HeaderReader.Description tensor : headers.get(i).tensors()) {
+        described.put(tensor.name(), tensor);
+        bytes.put(tensor.name(), data.get(i).asSlice(tensor.offset(), tensor.bytes()));
+        dimensions.put(
+            tensor.name(), tensor.dimensions().length == 0 ? new long[] {1} : tensor.dimensions());
+      }
+    }
+    for (HeaderReader.Header header : headers) {
+      for (HeaderReader.Description tensor : header.tensors()) {
+        String beside = TensorScales.name(tensor.name());
+        MemorySegment scales =
+            TensorScales.of(path.toString(), tensor, described.get(beside))
+                .map(found -> bytes.get(found.name()))
+                .orElse(Tensor.NOTHING);
         byName.put(
             tensor.name(),
             new Tensor(
@@ -50,7 +68,8 @@ public final class GgufFile implements ModelFile {
                 tensor.type(),
                 tensor.columns(),
                 tensor.rows(),
-                data.get(i).asSlice(tensor.offset(), tensor.bytes())));
+                bytes.get(tensor.name()),
+                scales));
       }
     }
     this.tensors = Collections.unmodifiableMap(byName);
@@ -147,6 +166,12 @@ public final class GgufFile implements ModelFile {
   @Override
   public Optional<Tensor> tensor(String name) {
     return Optional.ofNullable(tensors.get(name));
+  }
+
+  @Override
+  public long[] dimensions(String name) {
+    require(name);
+    return dimensions.get(name).clone();
   }
 
   @Override

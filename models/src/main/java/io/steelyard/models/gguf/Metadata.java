@@ -36,6 +36,20 @@ public final class Metadata {
     this.values = Collections.unmodifiableMap(copy);
   }
 
+  /** The same with some values added or replaced, as {@link #Metadata} takes them. */
+  public Metadata with(Map<String, ?> others) {
+    Map<String, Value> all = new LinkedHashMap<>(values);
+    others.forEach((key, value) -> all.put(key, Value.of(value)));
+    return new Metadata(source, all);
+  }
+
+  /** The same without some keys. */
+  public Metadata without(Set<String> keys) {
+    Map<String, Value> rest = new LinkedHashMap<>(values);
+    rest.keySet().removeAll(keys);
+    return new Metadata(source, rest);
+  }
+
   /** What is wrong with this model, in a message that names its file. */
   public ModelException fault(String what) {
     return new ModelException(source + ": " + what);

@@ -194,6 +194,12 @@ public final class SafetensorsModel implements ModelFile {
   }
 
   @Override
+  public long[] dimensions(String name) {
+    require(name);
+    return converted.get(name).dimensions().clone();
+  }
+
+  @Override
   public Map<DataType, Long> bytesByType() {
     return bytesByType(converted.values());
   }

@@ -233,10 +233,14 @@ final class TokenizerMetadata {
     int size = config.optionalCount("vocab_size").orElse(known);
     // Gemma 3 has rows of embeddings that no token uses, which llama.cpp leaves out.
     size = family == Family.GEMMA3 ? Math.min(size, known) : size;
-    // More names than tokens are no vocabulary, and would cost memory that no file accounts for.
-    if (known > size || size > MOST_TOKENS || size > 2L * known + MOST_UNUSED) {
+    if (known > size || size > MOST_TOKENS) {
       throw fault(
           "the tokenizer has tokens up to %d where the model has %d".formatted(known - 1, size));
+    }
+    // Far more ids than tokens are no vocabulary, and would cost memory that no file accounts for.
+    if (size > 2L * byId.size() + MOST_UNUSED) {
+      throw fault(
+          "the tokenizer has %d tokens for %d ids; fetch it again".formatted(byId.size(), size));
     }
     String[] tokens = new String[size];
     TokenType[] types = new TokenType[size];

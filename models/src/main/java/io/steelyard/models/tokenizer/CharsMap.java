@@ -119,8 +119,8 @@ final class CharsMap {
         return match;
       }
       node ^= offset(unit);
-      if ((unit >>> 8 & 1) == 1) {
-        match = (long) (at + 1 - from) << 32 | unit(node) & 0x7FFF_FFFF;
+      if (((unit >>> 8) & 1) == 1) {
+        match = ((long) (at + 1 - from) << 32) | (unit(node) & 0x7FFF_FFFF);
         if (!longest) {
           return match;
         }
@@ -130,7 +130,7 @@ final class CharsMap {
   }
 
   private static int offset(int unit) {
-    return (unit >>> 10) << ((unit & 1 << 9) >>> 6);
+    return (unit >>> 10) << ((unit & (1 << 9)) >>> 6);
   }
 
   private int unit(int index) {

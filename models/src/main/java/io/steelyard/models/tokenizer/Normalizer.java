@@ -25,7 +25,7 @@ interface Normalizer {
   /**
    * Some steps, one after the other.
    *
-   * @param charsMap what {@code charsmap} and {@code charsmap-graphemes} look up
+   * @param charsMap the table that two of the steps look up
    * @throws ModelException if there is no such step
    */
   static Normalizer of(List<String> steps, Optional<CharsMap> charsMap) {

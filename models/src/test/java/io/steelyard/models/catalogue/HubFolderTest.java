@@ -153,7 +153,7 @@ class HubFolderTest {
     hub.cut = "";
     hub.revision = "b".repeat(40);
     byte[] config = hub.files.get("config.json");
-    hub.files.put("config.json", (new String(config, StandardCharsets.UTF_8) + " ").getBytes());
+    hub.files.put("config.json", bytes(new String(config, StandardCharsets.UTF_8) + " "));
     int before = hub.requests.size();
 
     assertWhole(resolver().pull("folder", false, notes));

@@ -157,7 +157,7 @@ class TorchFileTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.writeBytes(ascii("}ctorch._utils\n_rebuild_tensor_v2\n((X\u0007\0\0\0storage"));
     out.writeBytes(ascii("ctorch\nFloatStorage\nX\u0001\0\0\0" + "0X\u0003\0\0\0cpu"));
-    out.writeBytes(ascii("M\u0000\u0020tQK\0M\u0000\u0020\u0085K\u0001\u0085tRq\0" + "0"));
+    out.writeBytes(ascii("M\0 tQK\0M\0 \u0085K\u0001\u0085tRq\0" + "0"));
     for (int i = 0; i < 9; i++) {
       out.writeBytes(ascii("X\u0001\0\0\0" + i + "h\0s"));
     }

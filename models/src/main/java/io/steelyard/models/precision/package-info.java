@@ -1,0 +1,2 @@
+/** The same model in another precision. */
+package io.steelyard.models.precision;
