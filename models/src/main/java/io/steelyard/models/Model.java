@@ -30,8 +30,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Loads a GGUF file, or a folder with safetensors files, for the fastest tier that this JVM and
-   * processor can run, on all processors.
+   * Loads a GGUF file, or a folder with safetensors or PyTorch files, for the fastest tier that
+   * this JVM and processor can run, on all processors.
    *
    * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
    */
