@@ -107,6 +107,7 @@ final class GenerateCommand implements Callable<Integer> {
   String speculate;
 
   @Mixin ThreadsOption threads;
+  @Mixin InterpretOption interpret;
 
   @Option(
       names = "--kv",
@@ -135,11 +136,12 @@ final class GenerateCommand implements Callable<Integer> {
       generateBatch(team);
       return ExitCode.FINE;
     }
+    prompt.require();
     if (diffusion != null) {
       diffusion.requireAlone(command.commandLine().getParseResult());
       new DiffusedGeneration(
               diffusion.masks(sampling, tokens), diffusion.blocks(), diffusion.mask())
-          .run(model, StudyOptions.parse(engine), team, kv, prompt);
+          .run(model, StudyOptions.parse(interpret.on(engine)), team, kv, prompt);
       return ExitCode.FINE;
     }
     String text = withSpeculation();
@@ -147,7 +149,8 @@ final class GenerateCommand implements Callable<Integer> {
       text = StudyOptions.withOption(text, "deterministic=on");
     }
     Console console = new Console();
-    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
+    EngineSpec spec =
+        StudyOptions.parse(Engines.prepare(List.of(interpret.on(text)), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     try (ModelFile file = ModelFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
@@ -158,12 +161,7 @@ final class GenerateCommand implements Callable<Integer> {
       try (AdHocWorker worker = AdHocWorker.start(spec, resolved, team, context, kv)) {
         DecodeRequest request =
             new DecodeRequest(ids, tokens, asked, false, true, List.copyOf(ends));
-        run(
-            console,
-            worker,
-            request,
-            new StreamedAnswer(tokenizer, stop, ends),
-            spec);
+        run(console, worker, request, new StreamedAnswer(tokenizer, stop, ends), spec);
       }
     }
     return ExitCode.FINE;

@@ -1,18 +1,25 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.lab.RunException;
 import io.steelyard.lab.record.Json;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.gguf.GgufFile;
+import io.steelyard.models.quantize.Importance;
+import io.steelyard.models.quantize.ImportanceCollector;
 import io.steelyard.models.quantize.Quantizer;
 import io.steelyard.models.quantize.Readback;
 import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.quantize.Sparsity;
 import io.steelyard.models.safetensors.SafetensorsModel;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +27,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -86,6 +94,16 @@ final class ModelQuantizeCommand implements Callable<Integer> {
               + " becomes zero, such as block:0.5")
   String sparsity;
 
+  @Option(
+      names = "--imatrix",
+      paramLabel = "FILE",
+      description =
+          "what matters more: a text, on which SOURCE is run, or a file of llama-imatrix (GGUF);"
+              + " for the scales of q2_k to q6_k, iq4_nl and iq4_xs")
+  Path imatrix;
+
+  @Mixin ThreadsOption threads;
+
   @Option(names = "--tensors", description = "list every tensor, not every kind of tensor")
   boolean tensors;
 
@@ -101,11 +119,15 @@ final class ModelQuantizeCommand implements Callable<Integer> {
             scheme,
             Optional.ofNullable(embedding).map(name -> Scheme.of(name).usual()),
             Optional.ofNullable(output).map(name -> Scheme.of(name).usual()),
-            Optional.ofNullable(sparsity).map(Sparsity::of));
+            Optional.ofNullable(sparsity).map(Sparsity::of),
+            Optional.empty());
     Path from =
         Files.exists(Path.of(source)) ? Path.of(source) : Models.resolve(source, console).file();
     Path to = out == null ? named(from, scheme) : out;
     requireFree(from, to);
+    if (imatrix != null) {
+      choice = choice.with(importance(from, console));
+    }
     List<Readback.Result> results;
     try (ModelFile model = ModelFile.open(from)) {
       warnOfQuantised(model, console);
@@ -122,6 +144,28 @@ final class ModelQuantizeCommand implements Callable<Integer> {
       console.result(to.toString());
     }
     return ExitCode.FINE;
+  }
+
+  private Importance importance(Path model, Console console) {
+    if (!Files.isRegularFile(imatrix)) {
+      throw new UsageException("--imatrix " + imatrix + ": there is no such file");
+    }
+    if (isGguf(imatrix)) {
+      return Importance.read(imatrix);
+    }
+    String text = Models.text("--imatrix", imatrix);
+    try (Kernels kernels = Kernels.of(Kernels.best(), threads.count());
+        BytesBar bar = new BytesBar(console, "running on " + imatrix.getFileName())) {
+      return ImportanceCollector.collect(model, kernels, imatrix.toString(), text, bar);
+    }
+  }
+
+  private static boolean isGguf(Path file) {
+    try (InputStream in = Files.newInputStream(file)) {
+      return Arrays.equals(in.readNBytes(4), "GGUF".getBytes(StandardCharsets.US_ASCII));
+    } catch (IOException e) {
+      throw new UsageException("--imatrix " + file + ": " + RunException.reason(e));
+    }
   }
 
   /** Writes a model in the types that were chosen, showing how far that is. */

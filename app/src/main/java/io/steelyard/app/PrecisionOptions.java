@@ -7,7 +7,7 @@ import io.steelyard.models.ModelFile;
 import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.gguf.WeightPrecision;
-import io.steelyard.models.precision.Precision;
+import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -34,8 +34,8 @@ final class PrecisionOptions {
       split = ",",
       paramLabel = "NAME",
       description =
-          "compare these precisions of the model instead of engines: f16, q8_0, q4_k_m and others that"
-              + " it can be encoded to; the files are kept in the cache")
+          "compare these precisions of the model instead of engines: f16, q8_0, q4_k_m, nf4 and all"
+              + " that 'model quantize' writes; the files are kept in the cache")
   List<String> precisions = new ArrayList<>();
 
   @Option(
@@ -68,7 +68,7 @@ final class PrecisionOptions {
    * @return the engine as often as there are labels, the source first
    */
   List<String> encode(String engine, ResolvedModel model, Console console) {
-    List<Precision> wanted = check();
+    List<Scheme> wanted = check();
     source = model;
     try (ModelFile file = ModelFile.open(model.file())) {
       String stored = WeightPrecision.describe(file.tensors());
@@ -81,7 +81,7 @@ final class PrecisionOptions {
       }
     }
     List<String> specs = new ArrayList<>(List.of(labelled(engine, sourceLabel)));
-    for (Precision precision : wanted) {
+    for (Scheme precision : wanted) {
       ResolvedModel file = Models.inPrecision(model, precision, console);
       if (!file.file().equals(model.file())) {
         files.put(precision.name(), file);
@@ -97,22 +97,22 @@ final class PrecisionOptions {
   }
 
   /** The engine under another label than its own. */
-  private static String labelled(String engine, String label) {
+  static String labelled(String engine, String label) {
     EngineSpec spec = StudyOptions.parse(engine);
     StringBuilder text = new StringBuilder(spec.name() + ":label=" + label);
     spec.options().forEach((key, value) -> text.append(',').append(key).append('=').append(value));
     return text.toString();
   }
 
-  private List<Precision> check() {
+  private List<Scheme> check() {
     if (!(klBound > 0) || Double.isInfinite(klBound)) {
       throw new UsageException("--kl-bound %s must be above 0".formatted(klBound));
     }
     StudyOptions.between("--quality-windows", windows, 1, MOST_WINDOWS);
-    List<Precision> wanted = new ArrayList<>();
+    List<Scheme> wanted = new ArrayList<>();
     for (String name : precisions) {
       try {
-        Precision precision = Precision.of(name);
+        Scheme precision = Scheme.of(name);
         if (wanted.contains(precision)) {
           throw new UsageException("--precisions names %s twice".formatted(name));
         }
@@ -136,9 +136,7 @@ final class PrecisionOptions {
     // The limits known are those of the source's bytes.
     return study
         .with(Optional.empty())
-        .with(
-            new Study.Precisions(
-                sourceLabel, models, klBound, windows, begin()));
+        .with(new Study.Precisions(sourceLabel, models, klBound, windows, begin()));
   }
 
   private Optional<Integer> begin() {

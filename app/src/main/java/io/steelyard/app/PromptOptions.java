@@ -34,15 +34,23 @@ final class PromptOptions {
   }
 
   /**
-   * The prompt's tokens, at least one.
+   * Makes sure that there is a prompt.
    *
-   * @throws UsageException if there is none or nothing to begin with, or no chat template
+   * @throws UsageException if there is none
    */
-  int[] ids(Tokenizer tokenizer, Metadata metadata) {
+  void require() {
     if (!given()) {
       throw new UsageException(
-          "there is no prompt: give a text to go on from, or a file of prompts with --batch");
+          "there is no PROMPT: give a text to go on from, or a file of prompts with --batch");
     }
+  }
+
+  /**
+   * The prompt's tokens, at least one.
+   *
+   * @throws UsageException if there is nothing to begin with, or no chat template
+   */
+  int[] ids(Tokenizer tokenizer, Metadata metadata) {
     return ids(prompt, tokenizer, metadata);
   }
 

@@ -6,6 +6,7 @@ import io.steelyard.lab.metric.Metric;
 import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.run.StudyRun;
@@ -26,6 +27,9 @@ import java.util.Map;
 
 /** Turns a run's records into what `reports` renders, and writes the report into its directory. */
 final class RunReports {
+  /** The rows of a run's own kind of table, as numbers. */
+  private static final String ROWS = "rows.json";
+
   private final RunDirectory directory;
   private final StudyRun.Outcome outcome;
   private final Study study;
@@ -36,7 +40,7 @@ final class RunReports {
     this.study = directory.plan();
   }
 
-  /** Writes report.md and its plots. */
+  /** Writes report.md and its plots, and the rows of tables of the run's own kind. */
   void write(Console console) {
     Map<String, String> formulas = new LinkedHashMap<>();
     Metric.of(study).forEach(metric -> formulas.put(metric.name(), metric.formula()));
@@ -52,6 +56,11 @@ final class RunReports {
             study.limits().map(RooflineTable::sentence).orElse(""),
             details(),
             notes());
+    List<StudyView> views = StudyView.of(directory, outcome);
+    if (!views.isEmpty()) {
+      directory.write(
+          ROWS, Json.pretty(views.stream().flatMap(view -> view.rows().stream()).toList()));
+    }
     try {
       MarkdownReport.write(directory.path(), input).problems().forEach(console::note);
     } catch (IOException e) {

@@ -28,6 +28,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Runs a study with a person watching, and prints what came of it. */
 final class StudyConsole {
@@ -69,10 +70,31 @@ final class StudyConsole {
     return begin(runs, title, study, Optional.empty());
   }
 
+  /**
+   * Begins a new run with something in its directory that was found before.
+   *
+   * @param found puts it there
+   */
+  int begin(Path runs, String title, Study study, Consumer<RunDirectory> found)
+      throws WorkerException {
+    return begin(runs, title, study, Optional.empty(), found);
+  }
+
   /** Begins a new run, of two commits where a regression is given. */
   int begin(Path runs, String title, Study study, Optional<Regression> regression)
       throws WorkerException {
+    return begin(runs, title, study, regression, _ -> {});
+  }
+
+  private int begin(
+      Path runs,
+      String title,
+      Study study,
+      Optional<Regression> regression,
+      Consumer<RunDirectory> found)
+      throws WorkerException {
     try (RunDirectory directory = RunDirectory.create(runs, title, study)) {
+      found.accept(directory);
       regression.ifPresent(commits -> commits.keep(directory));
       console.note(
           "%s: %s on %s; run %s (if interrupted: ./steelyard resume %s)"

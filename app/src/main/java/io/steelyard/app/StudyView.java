@@ -22,6 +22,13 @@ interface StudyView {
     if (outcome.blocks().all().isEmpty()) {
       return List.of();
     }
-    return Stream.of(DiffusionView.of(directory, outcome)).flatMap(Optional::stream).toList();
+    return Stream.of(
+            DiffusionView.of(directory, outcome),
+            ForwardView.of(directory, outcome),
+            MemoryView.of(directory, outcome),
+            LoadView.of(directory, outcome),
+            FusionView.of(directory, outcome))
+        .flatMap(Optional::stream)
+        .toList();
   }
 }

@@ -71,11 +71,12 @@ final class ComparePrecisionsTest {
 
   static Stream<Arguments> nonsense() {
     return Stream.of(
-        Arguments.of(List.of("--precisions", "q9"), "no precision 'q9'; precisions are f32"),
+        Arguments.of(List.of("--precisions", "q9"), "--precisions: there is no type 'q9'"),
         Arguments.of(List.of("--precisions", "q8_0,Q8_0"), "names Q8_0 twice"),
         Arguments.of(List.of("--precisions", "f32"), "nothing else to compare it with"),
         Arguments.of(
-            List.of("--precisions", "q8_0", "-e", "steelyard", "-e", "null"), "in one engine, not 2"),
+            List.of("--precisions", "q8_0", "-e", "steelyard", "-e", "null"),
+            "in one engine, not 2"),
         Arguments.of(List.of("--precisions", "q8_0", "--kl-bound", "0"), "must be above 0"));
   }
 

@@ -102,6 +102,24 @@ final class ModelQuantizeTest {
   }
 
   @Test
+  void errorsAreWeighedByATextThatTheModelIsRunOn() throws IOException {
+    Path text = Files.writeString(directory.resolve("text.txt"), "the end of the beginning\n");
+    Outcome plain = quantize("iq4_nl", "--json");
+    Outcome weighed = quantize("iq4_nl", "--json", "--force", "--imatrix", text.toString());
+
+    assertThat(weighed.code()).as(weighed.err()).isZero();
+    // Other scales, and so other errors.
+    assertThat(weighed.out()).isNotEqualTo(plain.out());
+    try (GgufFile file = GgufFile.open(out)) {
+      assertThat(file.metadata().string("quantize.imatrix.file")).contains("text.txt");
+    }
+    assertThat(quantize("iq4_nl", "--force", "--imatrix", source.toString()).err())
+        .contains("tiny.gguf holds no importance matrix");
+    assertThat(quantize("iq4_nl", "--force", "--imatrix", "none.txt").err())
+        .contains("--imatrix none.txt: there is no such file");
+  }
+
+  @Test
   void ownTypesRunInEveryTier() throws IOException {
     Path expected = directory.resolve("expected.f32");
     assertThat(quantize("int8_row").code()).isZero();

@@ -295,6 +295,12 @@ final class MachineKernels implements Kernels {
   }
 
   @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    Operands.elementwise(x, by, x, tokens);
+    rowCalls.of(code.single(Single.MULTIPLY)).row(x).row(by).constant(x.width()).run(tokens);
+  }
+
+  @Override
   public void close() {
     team.close();
     matmul.close();

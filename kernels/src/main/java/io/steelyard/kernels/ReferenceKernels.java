@@ -343,6 +343,16 @@ final class ReferenceKernels implements Kernels {
   }
 
   @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    Operands.elementwise(x, by, x, tokens);
+    for (int token = 0; token < tokens; token++) {
+      for (int i = 0; i < x.width(); i++) {
+        x.set(token, i, x.get(token, i) * by.get(token, i));
+      }
+    }
+  }
+
+  @Override
   public void close() {
     team.close();
   }

@@ -288,39 +288,30 @@ final class VectorDot {
     return Lanes.sum(sum, lanes);
   }
 
-  /** As many products as there are kept values, half of the columns: each finds its activation. */
+  /**
+   * As many products as there are kept values, half of the columns: each picks its activation of
+   * twice as many.
+   */
   private static float twoOfFour(long w, int columns, long x, long lanes) {
-    FloatVector even = Lanes.broadcastOf(0);
-    FloatVector odd = Lanes.broadcastOf(0);
+    FloatVector sum = Lanes.broadcastOf(0);
     for (int i = 0; i < columns; i += 32) {
       int places = Lanes.bits32(w + 32);
-      even = twoOfFour(w, places, x, even);
-      if (COUNT < 16) {
-        odd = twoOfFour(w + 2L * COUNT, places >>> (2 * COUNT), x + 8L * COUNT, odd);
-      }
-      for (int j = 2 * COUNT; j < 16; j += COUNT) {
-        even = twoOfFour(w + 2L * j, places >>> (2 * j), x + 8L * j, even);
+      for (int j = 0; j < 16; j += COUNT) {
+        IntVector place =
+            IntVector.broadcast(Lanes.INTS, places >>> (2 * j))
+                .lanewise(VectorOperators.LSHR, PLACE_SHIFTS)
+                .and(3)
+                .add(FOURS);
+        // As whole numbers: the places are some, and a conversion would cost as much.
+        IntVector low = Lanes.load(x + 8L * j).reinterpretAsInts();
+        IntVector high = Lanes.load(x + 8L * j + Lanes.BYTES).reinterpretAsInts();
+        FloatVector picked = place.selectFrom(low, high).reinterpretAsFloats();
+        sum = Lanes.halves(w + 2L * j).fma(picked, sum);
       }
       w += 36;
       x += 128;
     }
-    return Lanes.sum(even.add(odd), lanes);
-  }
-
-  /**
-   * Adds a vector's kept values times their activations, which are among twice as many.
-   *
-   * @param places two bits a value: which of its four it is
-   */
-  private static FloatVector twoOfFour(long w, int places, long x, FloatVector sum) {
-    IntVector place =
-        IntVector.broadcast(Lanes.INTS, places)
-            .lanewise(VectorOperators.LSHR, PLACE_SHIFTS)
-            .and(3)
-            .add(FOURS);
-    FloatVector low = Lanes.load(x);
-    FloatVector high = Lanes.load(x + Lanes.BYTES);
-    return Lanes.halves(w).fma(Lanes.toFloat(place).selectFrom(low, high), sum);
+    return Lanes.sum(sum, lanes);
   }
 
   private static float q4K(long w, int columns, long x, long sums, long lanes) {

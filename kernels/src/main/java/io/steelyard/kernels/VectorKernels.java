@@ -352,6 +352,22 @@ final class VectorKernels implements Kernels {
   }
 
   @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    Operands.elementwise(x, by, x, tokens);
+    eachRow(tokens, (row, lanes) -> multiply(x.address(row), by.address(row), x.width()));
+  }
+
+  private static void multiply(long x, long by, int width) {
+    int whole = width - width % COUNT;
+    for (int i = 0; i < whole; i += COUNT) {
+      Lanes.store(x + 4L * i, Lanes.load(x + 4L * i).mul(Lanes.load(by + 4L * i)));
+    }
+    for (int i = whole; i < width; i++) {
+      Lanes.put(x + 4L * i, Lanes.scalar(x + 4L * i) * Lanes.scalar(by + 4L * i));
+    }
+  }
+
+  @Override
   public void close() {
     team.close();
     matmul.close();

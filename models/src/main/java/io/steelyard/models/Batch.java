@@ -10,12 +10,15 @@ import io.steelyard.models.architecture.Config;
 import io.steelyard.models.architecture.Span;
 import io.steelyard.models.cache.KeyValueCache;
 import io.steelyard.models.sampling.Sampling;
+import io.steelyard.models.tokenizer.Tokenizer;
 import java.lang.foreign.Arena;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.function.Consumer;
 import java.util.function.IntPredicate;
+import java.util.function.Supplier;
 
 /**
  * Many sequences that are processed together: a pass multiplies each weight with the tokens of all
@@ -36,6 +39,7 @@ public final class Batch implements AutoCloseable {
   private static final int WORTH_WAITING = 32;
 
   private final Arena arena = Arena.ofShared();
+  private final Supplier<Tokenizer> tokenizer;
   private final Config config;
   private final Architecture.Pass pass;
   private final Rows logits;
@@ -74,11 +78,16 @@ public final class Batch implements AutoCloseable {
     }
   }
 
-  Batch(Architecture architecture, Kernels kernels, Settings settings) {
+  Batch(
+      Architecture architecture,
+      Kernels kernels,
+      Supplier<Tokenizer> tokenizer,
+      Settings settings) {
     if (!architecture.causal()) {
       throw new ModelException(
           "the model fills in masks and can't go on with texts token by token; use DiffusionDecoder");
     }
+    this.tokenizer = tokenizer;
     config = architecture.config();
     capacity = settings.capacity();
     sharing = settings.sharing();
@@ -101,26 +110,48 @@ public final class Batch implements AutoCloseable {
   }
 
   /**
+   * Goes on with a text, as soon as there is a place, until the model ends it.
+   *
+   * @param tokens the most to generate, at least 1
+   * @param listener told of each piece of text as it comes
+   * @throws ModelException if the model has no tokenizer, or a place no room for so many
+   */
+  public BatchedSequence submit(
+      String prompt, int tokens, Sampling sampling, Consumer<String> listener) {
+    Tokenizer with = tokenizer.get();
+    TextOutput text = new TextOutput(with, with.endOfGeneration(), List.of(), listener);
+    return submit(with.encode(prompt, true), tokens, sampling, text, text::finish);
+  }
+
+  /**
    * Adds a sequence, which begins as soon as there is a place.
    *
    * @param prompt at least one token
-   * @param tokens the most to generate
+   * @param tokens the most to generate, at least 1
    * @param listener told of each token as it is chosen; says whether another one is wanted
    * @throws ModelException if an id is not in the vocabulary or a place has no room for so many
    */
   public BatchedSequence submit(
       int[] prompt, int tokens, Sampling sampling, IntPredicate listener) {
+    return submit(prompt, tokens, sampling, listener, () -> {});
+  }
+
+  private BatchedSequence submit(
+      int[] prompt, int tokens, Sampling sampling, IntPredicate listener, Runnable atEnd) {
     if (prompt.length == 0) {
       throw new ModelException("the prompt is empty: give at least one token");
     }
-    if (tokens < 0 || prompt.length + Math.max(0L, tokens - 1L) > capacity) {
+    if (tokens < 1) {
+      throw new IllegalArgumentException("no sequence of " + tokens + " tokens: give at least 1");
+    }
+    if (prompt.length + tokens - 1L > capacity) {
       throw new ModelException(
           "%d tokens after a prompt of %d don't fit the %d positions of a sequence; make the batch with more"
               .formatted(tokens, prompt.length, capacity));
     }
     config.requireTokens(prompt, 0, prompt.length);
     BatchedSequence sequence =
-        new BatchedSequence(prompt.clone(), tokens, sampling, listener);
+        new BatchedSequence(prompt.clone(), tokens, sampling, listener, atEnd);
     waiting.add(sequence);
     return sequence;
   }

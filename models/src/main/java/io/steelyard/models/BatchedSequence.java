@@ -12,17 +12,26 @@ public final class BatchedSequence {
   private final int most;
   private final Sampler sampler;
   private final IntPredicate listener;
+  private final Runnable atEnd;
   private int[] generated = new int[16];
   private int count;
   private boolean done;
 
-  BatchedSequence(int[] prompt, int most, Sampling sampling, IntPredicate listener) {
+  /**
+   * Begins with nothing generated.
+   *
+   * @param most tokens to generate, at least 1
+   * @param listener told of each token; says whether another one is wanted
+   * @param atEnd run once, when no more tokens come
+   */
+  BatchedSequence(
+      int[] prompt, int most, Sampling sampling, IntPredicate listener, Runnable atEnd) {
     this.prompt = prompt;
     this.most = most;
     this.listener = listener;
+    this.atEnd = atEnd;
     sampler = new Sampler(sampling);
     sampler.begin(prompt);
-    done = most == 0;
   }
 
   /** Whether no more tokens come. */
@@ -32,7 +41,10 @@ public final class BatchedSequence {
 
   /** Ends it; its place is free from the next pass on. */
   public void cancel() {
-    done = true;
+    if (!done) {
+      done = true;
+      atEnd.run();
+    }
   }
 
   /** The tokens generated so far, with the one that ended it. */
@@ -51,9 +63,8 @@ public final class BatchedSequence {
       generated = Arrays.copyOf(generated, 2 * count);
     }
     generated[count++] = id;
-    // Not assigned: the listener may have cancelled.
     if (!listener.test(id) || count == most) {
-      done = true;
+      cancel();
     }
     return id;
   }

@@ -99,6 +99,13 @@ public final class Model implements AutoCloseable {
     return architecture.weights().bytes();
   }
 
+  /**
+   * Those of them that are owned: vectors, and matrices that the kernels hold in another layout.
+   */
+  public long ownedWeightBytes() {
+    return architecture.weights().ownedBytes();
+  }
+
   /** The matrices' types by share of parameters, such as {@code Q4_1 79% + Q8_0 21%}. */
   public String precision() {
     return architecture.weights().precision();
@@ -129,8 +136,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * A batch for many sequences at a time, with caches of {@code float16} keys and values and nothing
-   * shared.
+   * A batch for many sequences at a time, with caches of {@code float16} keys and values and
+   * nothing shared.
    *
    * @param parallel how many sequences are processed together
    * @param capacity positions of each one's cache
@@ -146,7 +153,7 @@ public final class Model implements AutoCloseable {
    * @throws ModelException if the model doesn't generate token by token
    */
   public Batch newBatch(Batch.Settings settings) {
-    return new Batch(architecture, kernels, settings);
+    return new Batch(architecture, kernels, this::tokenizer, settings);
   }
 
   /** Unmaps the file. */

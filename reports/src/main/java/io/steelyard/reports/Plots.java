@@ -62,7 +62,8 @@ public final class Plots {
 
   /**
    * Draws {@code ratios.svg} and {@code .png} where something was compared, {@code samples.svg} and
-   * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions. A host without fonts gets none, and a sentence why.
+   * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions. A
+   * host without fonts gets none, and a sentence why.
    *
    * @throws IOException if a file can't be written
    */
@@ -96,6 +97,20 @@ public final class Plots {
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     write(directory, TREND, () -> new TrendPlot(chart), files, problems);
+    return new Result(files, problems);
+  }
+
+  /**
+   * Draws a chart to an SVG and a PNG file of its name. A host without fonts gets none, and a
+   * sentence why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, LineChart chart) throws IOException {
+    prepare(directory);
+    List<Path> files = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
     return new Result(files, problems);
   }
 

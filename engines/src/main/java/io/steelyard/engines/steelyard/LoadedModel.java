@@ -4,6 +4,7 @@ import io.steelyard.engines.CachedPrefix;
 import io.steelyard.engines.ProcessFacts;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
+import io.steelyard.kernels.UnfusedKernels;
 import io.steelyard.lab.worker.Affinity;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
@@ -55,7 +56,8 @@ final class LoadedModel implements AutoCloseable {
       throw new EngineException(Kind.UNSUPPORTED, "steelyard: " + e.getMessage(), e);
     }
     Optional<Profiler> profiler = options.profile().map(folder -> new Profiler(folder, plain));
-    Kernels kernels = profiler.<Kernels>map(Profiler::kernels).orElse(plain);
+    Kernels counted = profiler.<Kernels>map(Profiler::kernels).orElse(plain);
+    Kernels kernels = options.fused() ? counted : new UnfusedKernels(counted);
     try {
       Model model = Model.load(path, kernels);
       try {
@@ -194,7 +196,8 @@ final class LoadedModel implements AutoCloseable {
   /** Bytes by part. */
   Map<String, Long> bytes() {
     Map<String, Long> bytes = new LinkedHashMap<>();
-    bytes.put("weights", model.weightBytes());
+    bytes.put("weights", model.weightBytes() - model.ownedWeightBytes());
+    bytes.put("repacked", model.ownedWeightBytes());
     bytes.put("kv", session.cacheBytes());
     bytes.put("activations", session.activationBytes() + kernels.scratchBytes());
     return bytes;

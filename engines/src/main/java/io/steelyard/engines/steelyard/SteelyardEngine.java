@@ -27,6 +27,8 @@ import io.steelyard.models.speculation.Speculation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -217,7 +219,11 @@ public final class SteelyardEngine implements Engine {
 
   @Override
   public MemoryReport memory() throws EngineException {
-    return new MemoryReport(loaded().bytes());
+    Map<String, Long> parts = loaded().bytes();
+    MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+    // What the heap began with is part of the runtime.
+    parts.put("heap", Math.max(0, heap.getCommitted() - Math.max(0, heap.getInit())));
+    return new MemoryReport(parts);
   }
 
   @Override

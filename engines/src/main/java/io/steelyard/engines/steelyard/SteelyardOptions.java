@@ -27,6 +27,7 @@ import java.util.stream.Stream;
  * @param lookup whether greedy decoding drafts by prompt lookup
  * @param slowdown by how much every pass is to take longer
  * @param filling how masks are filled in, by a model that is trained to
+ * @param fused whether operators are computed together that can be
  * @param profile the folder that a {@link Profiler} writes into, if one is to run
  */
 record SteelyardOptions(
@@ -38,6 +39,7 @@ record SteelyardOptions(
     boolean lookup,
     Slowdown slowdown,
     Filling filling,
+    boolean fused,
     Optional<Path> profile) {
   /** Forces a tier where no option names one. */
   static final String TIER_VARIABLE = "STEELYARD_TIER";
@@ -54,15 +56,17 @@ record SteelyardOptions(
           Slowdown.OPTION
               + "=SHARE every pass takes longer by that share, 0.05 for 5 %, to try what a comparison"
               + " finds (default: 0)",
+          SteelyardProvider.FUSED
+              + "=on|off queries, keys and values, gate and up, and the gate's activation and product"
+              + " together or one by one, to weigh what that is worth (default: on)",
+          SteelyardProvider.INTERPRET
+              + "=on|off without compiling Java code, for debugging (default: off)",
           Profiler.OPTION
               + "=DIR times every operator, slows it down and says in DIR where the time went");
 
   /** What each option does, for {@code steelyard engines list} and for refusals. */
   static final List<String> DESCRIPTIONS =
-      Stream.of(
-              OWN, Filling.DESCRIPTIONS)
-          .flatMap(List::stream)
-          .toList();
+      Stream.of(OWN, Filling.DESCRIPTIONS).flatMap(List::stream).toList();
 
   /**
    * Reads a request.
@@ -80,6 +84,15 @@ record SteelyardOptions(
     Optional<String> speculate = Optional.ofNullable(left.remove("speculate"));
     Optional<String> slowdown = Optional.ofNullable(left.remove(Slowdown.OPTION));
     Filling filling = Filling.take(left);
+    boolean fused =
+        onOff(
+            SteelyardProvider.FUSED,
+            Optional.ofNullable(left.remove(SteelyardProvider.FUSED)).orElse("on"));
+    // The process was started so; here the value is checked, and nothing is left to do.
+    var _ =
+        onOff(
+            SteelyardProvider.INTERPRET,
+            Optional.ofNullable(left.remove(SteelyardProvider.INTERPRET)).orElse("off"));
     Optional<String> profile = Optional.ofNullable(left.remove(Profiler.OPTION));
     if (!left.isEmpty()) {
       throw new EngineException(
@@ -103,6 +116,7 @@ record SteelyardOptions(
         lookup(speculate.orElse("off")),
         slowdown.isPresent() ? Slowdown.of(slowdown.get()) : Slowdown.NONE,
         filling,
+        fused,
         profile.isPresent() ? Optional.of(folder(profile.get())) : Optional.empty());
   }
 

@@ -45,9 +45,24 @@ class QuantizationMixTest {
 
   @ParameterizedTest
   @CsvSource({
-    "q4_0, 2", "q4_1, 3", "q8_0, 7", "q5_0, 8", "q5_1, 9", "q2_k, 10", "q3_k_s, 11", "q3_k_m, 12",
-    "q3_k_l, 13", "q4_k_s, 14", "q4_k_m, 15", "q5_k_s, 16", "q5_k_m, 17", "q6_k, 18", "iq4_nl, 25",
-    "iq4_xs, 30", "f16, 1", "bf16, 32"
+    "q4_0, 2",
+    "q4_1, 3",
+    "q8_0, 7",
+    "q5_0, 8",
+    "q5_1, 9",
+    "q2_k, 10",
+    "q3_k_s, 11",
+    "q3_k_m, 12",
+    "q3_k_l, 13",
+    "q4_k_s, 14",
+    "q4_k_m, 15",
+    "q5_k_s, 16",
+    "q5_k_m, 17",
+    "q6_k, 18",
+    "iq4_nl, 25",
+    "iq4_xs, 30",
+    "f16, 1",
+    "bf16, 32"
   })
   void typesAreLlamaCpps(String scheme, int fileType) throws Exception {
     Path dir = Installed.installer().status().directory().orElseThrow();
@@ -133,8 +148,7 @@ class QuantizationMixTest {
             symbols.find("llama_model_quantize").orElseThrow(),
             FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS));
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment parameters =
-          (MemorySegment) defaults.invoke((SegmentAllocator) arena);
+      MemorySegment parameters = (MemorySegment) defaults.invoke((SegmentAllocator) arena);
       parameters.set(JAVA_INT, THREADS, 1);
       parameters.set(JAVA_INT, FILE_TYPE, fileType);
       parameters.set(JAVA_BOOLEAN, ALLOW_REQUANTIZE, true);

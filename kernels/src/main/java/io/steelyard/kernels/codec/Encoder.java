@@ -30,7 +30,14 @@ public final class Encoder {
     void encode(float[] values, int from, MemorySegment to, long offset);
   }
 
+  /** The same where errors of some values matter more than those of others. */
+  @FunctionalInterface
+  private interface WeightedBlock {
+    void encode(float[] values, int from, Fit.Weights weights, MemorySegment to, long offset);
+  }
+
   private static final Map<DataType, Block> BLOCKS = new EnumMap<>(DataType.class);
+  private static final Map<DataType, WeightedBlock> WEIGHTED = new EnumMap<>(DataType.class);
 
   static {
     BLOCKS.put(DataType.F64, (v, from, to, at) -> to.set(DOUBLE, at, v[from]));
@@ -42,13 +49,13 @@ public final class Encoder {
     BLOCKS.put(DataType.Q5_0, SmallBlockEncoder::q5Zero);
     BLOCKS.put(DataType.Q5_1, SmallBlockEncoder::q5One);
     BLOCKS.put(DataType.Q8_0, SmallBlockEncoder::q8Zero);
-    BLOCKS.put(DataType.Q2_K, KBlockEncoder::q2);
-    BLOCKS.put(DataType.Q3_K, KBlockEncoder::q3);
-    BLOCKS.put(DataType.Q4_K, KBlockEncoder::q4);
-    BLOCKS.put(DataType.Q5_K, KBlockEncoder::q5);
-    BLOCKS.put(DataType.Q6_K, KBlockEncoder::q6);
-    BLOCKS.put(DataType.IQ4_NL, LevelEncoder::iq4Nonlinear);
-    BLOCKS.put(DataType.IQ4_XS, LevelEncoder::iq4ExtraSmall);
+    weighted(DataType.Q2_K, KBlockEncoder::q2);
+    weighted(DataType.Q3_K, KBlockEncoder::q3);
+    weighted(DataType.Q4_K, KBlockEncoder::q4);
+    weighted(DataType.Q5_K, KBlockEncoder::q5);
+    weighted(DataType.Q6_K, KBlockEncoder::q6);
+    weighted(DataType.IQ4_NL, LevelEncoder::iq4Nonlinear);
+    weighted(DataType.IQ4_XS, LevelEncoder::iq4ExtraSmall);
     BLOCKS.put(DataType.MXFP4, LevelEncoder::mxfp4);
     BLOCKS.put(DataType.NVFP4, LevelEncoder::nvfp4);
     BLOCKS.put(DataType.INT8_TENSOR, Encoder::wholeByte);
@@ -65,6 +72,11 @@ public final class Encoder {
   }
 
   private Encoder() {}
+
+  private static void weighted(DataType type, WeightedBlock block) {
+    WEIGHTED.put(type, block);
+    BLOCKS.put(type, (v, from, to, at) -> block.encode(v, from, Fit.Weights.EQUAL, to, at));
+  }
 
   private static void wholeByte(float[] values, int from, MemorySegment to, long at) {
     to.set(ValueLayout.JAVA_BYTE, at, ScaledBlocks.nearestByte(values[from]));
@@ -104,6 +116,38 @@ public final class Encoder {
     }
     for (int i = 0; i < count; i += type.blockSize()) {
       block.encode(values, from + i, out, type.bytes(i));
+    }
+  }
+
+  /** Whether a type's scales are searched for, so that values can matter differently. */
+  public static boolean searches(DataType type) {
+    return WEIGHTED.containsKey(type);
+  }
+
+  /**
+   * Encodes a run of values of which some matter more: of types that {@link #searches} the scales
+   * with the least weighted squared error are taken, others are written as ever.
+   *
+   * @param importance weights of the squared errors, positive; of the first value at index {@code
+   *     at}
+   */
+  public static void encode(
+      DataType type,
+      float[] values,
+      int from,
+      int count,
+      float[] importance,
+      int at,
+      MemorySegment target,
+      long offset) {
+    WeightedBlock block = WEIGHTED.get(type);
+    if (block == null) {
+      encode(type, values, from, count, target, offset);
+      return;
+    }
+    MemorySegment out = target.asSlice(offset, type.bytes(count));
+    for (int i = 0; i < count; i += type.blockSize()) {
+      block.encode(values, from + i, new Fit.Weights(importance, at + i), out, type.bytes(i));
     }
   }
 

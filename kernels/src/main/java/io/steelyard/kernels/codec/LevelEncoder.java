@@ -44,8 +44,9 @@ final class LevelEncoder {
   }
 
   /** The best scale, as float16. */
-  static void iq4Nonlinear(float[] values, int from, MemorySegment to, long offset) {
-    short stored = Float.floatToFloat16(scale(values, from));
+  static void iq4Nonlinear(
+      float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    short stored = Float.floatToFloat16(scale(values, from, weights));
     to.set(SHORT, offset, stored);
     float scale = Float.float16ToFloat(stored);
     int[] levels = nearest(FourBitLevels.nonlinear(), values, from, SIZE, scale);
@@ -53,10 +54,11 @@ final class LevelEncoder {
   }
 
   /** The best scales of each 32 values, as whole multiples of the block's. */
-  static void iq4ExtraSmall(float[] values, int from, MemorySegment to, long offset) {
+  static void iq4ExtraSmall(
+      float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
     float[] scales = new float[8];
     for (int sub = 0; sub < 8; sub++) {
-      scales[sub] = scale(values, from + SIZE * sub);
+      scales[sub] = scale(values, from + SIZE * sub, weights.from(SIZE * sub));
     }
     short stored = Float.floatToFloat16(Fit.extreme(scales, 0, 8) / -32);
     float d = Float.float16ToFloat(stored);
@@ -76,7 +78,7 @@ final class LevelEncoder {
   }
 
   /** The scale with the least squared error, of some around those that meet the extreme value. */
-  private static float scale(float[] values, int from) {
+  private static float scale(float[] values, int from, Fit.Weights weights) {
     byte[] table = FourBitLevels.nonlinear();
     float extreme = Fit.extreme(values, from, SIZE);
     double best = 0;
@@ -88,8 +90,9 @@ final class LevelEncoder {
         double squares = 0;
         for (int i = 0; i < SIZE; i++) {
           double level = table[levels[i]];
-          products += values[from + i] * level;
-          squares += level * level;
+          double weight = weights.each()[weights.at() + i];
+          products += weight * values[from + i] * level;
+          squares += weight * level * level;
         }
         if (products * products > best * squares) {
           best = products * products / squares;

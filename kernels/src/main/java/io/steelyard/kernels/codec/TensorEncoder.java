@@ -28,11 +28,30 @@ public final class TensorEncoder {
   private final long rows;
   private final float[] scales;
 
-  private TensorEncoder(DataType type, int columns, long rows, float[] scales) {
+  /** A weight for each column, of each matrix; empty where all count alike. */
+  private final float[] importance;
+
+  private TensorEncoder(DataType type, int columns, long rows, float[] scales, float[] importance) {
     this.type = type;
     this.columns = columns;
     this.rows = rows;
     this.scales = scales;
+    this.importance = importance;
+  }
+
+  /**
+   * The same, for a tensor whose columns matter differently.
+   *
+   * @param weights of the squared errors, positive, one a column; of several matrices one after the
+   *     other
+   * @throws IllegalArgumentException if they are no multiple of the columns
+   */
+  public TensorEncoder withImportance(float[] weights) {
+    if (weights.length == 0 || weights.length % columns != 0) {
+      throw new IllegalArgumentException(
+          weights.length + " weights are no multiple of " + columns + " columns");
+    }
+    return new TensorEncoder(type, columns, rows, scales, weights.clone());
   }
 
   /**
@@ -57,7 +76,7 @@ public final class TensorEncoder {
               rowScales(type, columns, rows, type == DataType.INT8_ROW ? rows : matrices, source);
           case NESTED -> nestedScales(type, columns, rows, source);
         };
-    return new TensorEncoder(type, columns, rows, scales);
+    return new TensorEncoder(type, columns, rows, scales, new float[0]);
   }
 
   /** Floats that will lie beside the blocks of such a tensor. */
@@ -172,7 +191,13 @@ public final class TensorEncoder {
         values[i] = scale == 0 ? 0 : values[i] / scale;
       }
     }
-    Encoder.encode(type, values, from, count, to, at);
+    if (importance.length == 0) {
+      Encoder.encode(type, values, from, count, to, at);
+    } else {
+      long matrix = row / (rows / (importance.length / columns));
+      int first = (int) (matrix * columns) + column;
+      Encoder.encode(type, values, from, count, importance, first, to, at);
+    }
   }
 
   /** Encodes all rows of a tensor into memory of an arena. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToDoubleBiFunction;
 
 /** How alike the texts are that labels generated, and in how many passes they did. */
 public final class GeneratedTexts {
@@ -16,9 +17,7 @@ public final class GeneratedTexts {
   /** Of every decoding of every label; nothing where the label that is held against is missing. */
   public static List<Generated> of(Study study, Map<String, EngineParity> engines) {
     String against =
-        study.baseline().isEmpty()
-            ? study.engines().keySet().iterator().next()
-            : study.baseline();
+        study.baseline().isEmpty() ? study.engines().keySet().iterator().next() : study.baseline();
     EngineParity base = engines.get(against);
     List<Generated> generated = new ArrayList<>();
     if (base != null) {
@@ -39,25 +38,25 @@ public final class GeneratedTexts {
 
   private static Generated of(
       String label, Workload workload, List<Output> own, List<Output> others) {
-    double similarity = 0;
-    double agreed = 0;
-    long tokens = 0;
-    long passes = 0;
-    for (int i = 0; i < own.size(); i++) {
-      int[] ids = own.get(i).ids();
-      similarity += TextSimilarity.of(ids, others.get(i).ids()) / own.size();
-      agreed += TextSimilarity.agreed(ids, others.get(i).ids()) / own.size();
-      tokens += ids.length;
-      passes += own.get(i).passes().orElse(0);
-    }
     boolean told = own.stream().allMatch(output -> output.passes().isPresent());
+    long passes = own.stream().mapToLong(output -> output.passes().orElse(0)).sum();
     return new Generated(
         label,
         workload.name(),
-        tokens,
+        own.stream().mapToLong(output -> output.ids().length).sum(),
         told ? Optional.of(passes) : Optional.empty(),
         own.size(),
-        similarity,
-        agreed);
+        mean(own, others, TextSimilarity::of),
+        mean(own, others, TextSimilarity::agreed));
+  }
+
+  /** Mean over as many outputs of two labels. */
+  static double mean(
+      List<Output> own, List<Output> others, ToDoubleBiFunction<int[], int[]> likeness) {
+    double sum = 0;
+    for (int i = 0; i < own.size(); i++) {
+      sum += likeness.applyAsDouble(own.get(i).ids(), others.get(i).ids());
+    }
+    return sum / own.size();
   }
 }

@@ -2,7 +2,6 @@ package io.steelyard.lab.parity;
 
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.RunListener;
-import io.steelyard.lab.parity.EngineParity.Output;
 import io.steelyard.lab.record.Perplexity;
 import io.steelyard.lab.record.Summary.Quality;
 import io.steelyard.lab.study.Study;
@@ -19,8 +18,8 @@ import java.util.OptionalInt;
 import java.util.function.ToDoubleBiFunction;
 
 /**
- * What the precisions of a study have lost: each runs windows of Steelyard's text beside the source,
- * in the engine that is measured.
+ * What the precisions of a study have lost: each runs windows of Steelyard's text beside the
+ * source, in the engine that is measured.
  */
 public final class QualityRun {
   /** Tokens of a window, where the context has room for them. */
@@ -83,8 +82,7 @@ public final class QualityRun {
   /** Some windows of the text, spread over all of it: each kind of text has its part. */
   private TextWindows windows(WorkerProcess worker) throws WorkerException {
     Study.Precisions precisions = study.precisions().orElseThrow();
-    OptionalInt begin =
-        precisions.begin().map(OptionalInt::of).orElseGet(OptionalInt::empty);
+    OptionalInt begin = precisions.begin().map(OptionalInt::of).orElseGet(OptionalInt::empty);
     int length = Math.min(WINDOW, study.settings().context());
     List<int[]> all =
         TextWindows.cut(worker.tokenize(Texts.perplexity(), false).value(), length, begin)
@@ -136,18 +134,15 @@ public final class QualityRun {
   /** Mean over what both generated: the timed generations, or else the one of the parity run. */
   private double texts(
       EngineParity engine, EngineParity source, ToDoubleBiFunction<int[], int[]> likeness) {
-    List<Double> each = new ArrayList<>();
-    for (Workload workload : study.workloads()) {
-      if (workload.kind() == Workload.Kind.DECODE) {
-        List<Output> own = engine.outputs().get(workload.name());
-        List<Output> others = source.outputs().get(workload.name());
-        for (int i = 0; i < own.size(); i++) {
-          each.add(likeness.applyAsDouble(own.get(i).ids(), others.get(i).ids()));
-        }
-      }
-    }
-    return each.isEmpty()
-        ? likeness.applyAsDouble(engine.generated(), source.generated())
-        : each.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
+    return study.workloads().stream()
+        .filter(workload -> workload.kind() == Workload.Kind.DECODE)
+        .mapToDouble(
+            workload ->
+                GeneratedTexts.mean(
+                    engine.outputs().get(workload.name()),
+                    source.outputs().get(workload.name()),
+                    likeness))
+        .average()
+        .orElseGet(() -> likeness.applyAsDouble(engine.generated(), source.generated()));
   }
 }

@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param engines the engines by label, in the order given
  * @param baseline the label that the others are compared with; empty where nothing is compared
  * @param metrics names of what to measure: {@code prefill, decode, coldstart, load, memory,
- *     forward}
+ *     forward}, {@value #FORWARD}BxL, {@value #FROM_DISK}
  * @param shape lengths of prompts and generations
  * @param settings what every engine is told
  * @param design how much is measured
@@ -37,6 +37,12 @@ public record Study(
   /** Begins the metric of a benchmark's workload; its name follows. */
   public static final String OPERATION = "operation:";
 
+  /** Begins the metric of a forward pass of its own size: {@code forward:4x128}. */
+  public static final String FORWARD = "forward:";
+
+  /** The metric of a load whose files aren't in the page cache. */
+  public static final String FROM_DISK = "load-disk";
+
   /** What can be measured of an engine. */
   public static final List<String> METRICS =
       List.of("prefill", "decode", "coldstart", "load", "memory");
@@ -58,7 +64,8 @@ public record Study(
    *
    * @param source the label that runs the model as it was given
    * @param files by label, the others' files
-   * @param mostKl the largest mean KL(source ‖ label), in nats, with which a label is still measured
+   * @param mostKl the largest mean KL(source ‖ label), in nats, with which a label is still
+   *     measured
    * @param windows of the text that quality is told by
    * @param begin the token that the model expects before a text, if any
    */
@@ -108,11 +115,16 @@ public record Study(
       if (metric.startsWith(OPERATION)) {
         return Workload.operation(metric.substring(OPERATION.length()));
       }
+      if (metric.startsWith(FORWARD)) {
+        String[] sizes = metric.substring(FORWARD.length()).split("x", -1);
+        return Workload.forward(Integer.parseInt(sizes[0]), Integer.parseInt(sizes[1]));
+      }
       return switch (metric) {
         case "prefill" -> Workload.prefill(prompt, depth);
         case "decode" -> Workload.decode(generate, text.map(List::size).orElse(depth));
         case "forward" -> Workload.forward(batch, prompt);
         case "coldstart", "load", "memory" -> Workload.start(prompt, generate, depth);
+        case FROM_DISK -> Workload.startFromDisk(prompt, generate, depth);
         case "time" -> Workload.command();
         default -> throw new IllegalArgumentException("unknown metric " + metric);
       };

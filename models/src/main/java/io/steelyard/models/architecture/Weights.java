@@ -193,11 +193,14 @@ public final class Weights {
     return vectorValues + matrixTensors.stream().mapToLong(t -> t.rows() * t.columns()).sum();
   }
 
+  /** Bytes that the kernels or the decoder allocated, beside the file's own. */
+  public long ownedBytes() {
+    return vectorBytes + matrices.stream().mapToLong(Matrix::ownedBytes).sum();
+  }
+
   /** Bytes of all weights: in the mapped file, and what the kernels or the decoder allocated. */
   public long bytes() {
-    return vectorBytes
-        + matrixTensors.stream().mapToLong(Tensor::bytes).sum()
-        + matrices.stream().mapToLong(Matrix::ownedBytes).sum();
+    return ownedBytes() + matrixTensors.stream().mapToLong(Tensor::bytes).sum();
   }
 
   /**

@@ -4,9 +4,10 @@ import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.NearMatch;
+import io.steelyard.models.ProgressListener;
 import io.steelyard.models.UnknownNameException;
-import io.steelyard.models.precision.Precision;
-import io.steelyard.models.precision.Recoding;
+import io.steelyard.models.quantize.Quantizer;
+import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.io.IOException;
@@ -30,6 +31,9 @@ import java.util.stream.Stream;
 public final class ModelResolver {
   /** The model that commands use when none is named. */
   public static final String DEFAULT_MODEL = "smollm2-135m-instruct";
+
+  /** Goes up whenever the same source would give other files than before. */
+  private static final int PRECISIONS = 1;
 
   private final Catalogue catalogue;
   private final ModelCache cache;
@@ -281,18 +285,17 @@ public final class ModelResolver {
    * @throws ModelException if it can't be read or written
    */
   public ResolvedModel inPrecision(
-      ResolvedModel source, Precision precision, ResolveListener listener) {
+      ResolvedModel source, Scheme precision, ResolveListener listener) {
     Path file =
         cache.model(
-            "recoded-%s-%s-v%d.gguf"
-                .formatted(
-                    source.sha256().substring(0, 16), precision.name(), Recoding.GENERATION));
+            "quantized-%s-%s-v%d.gguf"
+                .formatted(source.sha256().substring(0, 16), precision.name(), PRECISIONS));
     if (Files.isRegularFile(file)) {
       return recoded(source, precision, file, "cache", listener);
     }
     try (ModelFile model = ModelFile.open(source.file())) {
-      Recoding recoding = new Recoding(model, precision);
-      if (recoding.changesNothing()) {
+      Quantizer.Choice choice = Quantizer.Choice.of(precision);
+      if (Quantizer.plan(model, choice).stream().noneMatch(Quantizer.Plan::encoded)) {
         return source;
       }
       return cache.locked(
@@ -303,14 +306,20 @@ public final class ModelResolver {
               return recoded(source, precision, file, "cache", listener);
             }
             cache.removeLeftovers(file);
-            recoding.write(file, listener.begin("encoding " + precision.name()));
+            var _ =
+                Quantizer.write(
+                    model,
+                    choice,
+                    file,
+                    ProgressListener.NONE,
+                    listener.begin("encoding " + precision.name()));
             return recoded(source, precision, file, "encoded", listener);
           });
     }
   }
 
   private ResolvedModel recoded(
-      ResolvedModel source, Precision precision, Path file, String from, ResolveListener listener) {
+      ResolvedModel source, Scheme precision, Path file, String from, ResolveListener listener) {
     return new ResolvedModel(
         source.name() + " as " + precision.name(),
         file,

@@ -41,15 +41,28 @@ public final class Quantizer {
    * @param embedding type of the embeddings, where it isn't the scheme's
    * @param output type of the matrix that gives logits, where it isn't the scheme's
    * @param sparsity which weights become zero
+   * @param importance of the columns, for types whose scales are searched for
    */
   public record Choice(
       Scheme scheme,
       Optional<DataType> embedding,
       Optional<DataType> output,
-      Optional<Sparsity> sparsity) {
+      Optional<Sparsity> sparsity,
+      Optional<Importance> importance) {
     /** A scheme and nothing else. */
     public static Choice of(Scheme scheme) {
-      return new Choice(scheme, Optional.empty(), Optional.empty(), Optional.empty());
+      return new Choice(
+          scheme, Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+    }
+
+    /** The same with some weights made zero first. */
+    public Choice with(Sparsity pattern) {
+      return new Choice(scheme, embedding, output, Optional.of(pattern), importance);
+    }
+
+    /** The same with columns that matter differently. */
+    public Choice with(Importance matrix) {
+      return new Choice(scheme, embedding, output, sparsity, Optional.of(matrix));
     }
   }
 
@@ -194,11 +207,14 @@ public final class Quantizer {
           choice
               .output()
               .or(() -> tied ? choice.embedding() : Optional.empty())
-              .orElseGet(() -> choice.scheme().type(role, shape, false));
-      case EMBEDDING ->
-          choice.embedding().orElseGet(() -> choice.scheme().type(role, shape, false));
-      default -> choice.scheme().type(role, shape, false);
+              .orElseGet(() -> type(role));
+      case EMBEDDING -> choice.embedding().orElseGet(() -> type(role));
+      default -> type(role);
     };
+  }
+
+  private DataType type(MatrixRole role) {
+    return choice.scheme().type(role, shape, choice.importance().isPresent());
   }
 
   /** Whether each expert's blocks are whole groups. */
@@ -225,6 +241,7 @@ public final class Quantizer {
       added.put("steelyard.types", own);
     }
     added.put("steelyard.quantization", choice.scheme().name());
+    choice.importance().ifPresent(matrix -> added.put("quantize.imatrix.file", matrix.toString()));
     choice.sparsity().ifPresent(s -> added.put("steelyard.sparsity", s.toString()));
     return source
         .metadata()
@@ -237,11 +254,11 @@ public final class Quantizer {
     int columns = Math.toIntExact(tensor.columns());
     TensorEncoder.Source rows = source(tensor);
     int matrices = matrices(dimensions);
+    TensorEncoder encoder = TensorEncoder.of(plan.to(), columns, tensor.rows(), matrices, rows);
+    Optional<float[]> weights =
+        choice.importance().flatMap(matrix -> matrix.weights(plan.name(), columns, matrices));
     return new Encoded(
-        plan.to(),
-        columns,
-        rows,
-        TensorEncoder.of(plan.to(), columns, tensor.rows(), matrices, rows));
+        plan.to(), columns, rows, weights.map(encoder::withImportance).orElse(encoder));
   }
 
   private TensorEncoder.Source source(Tensor tensor) {

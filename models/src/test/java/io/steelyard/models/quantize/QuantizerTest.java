@@ -282,6 +282,7 @@ class QuantizerTest {
             Scheme.of("nf4"),
             Optional.of(DataType.F16),
             Optional.of(DataType.Q8_0),
+            Optional.empty(),
             Optional.empty()),
         original,
         out);
@@ -355,12 +356,7 @@ class QuantizerTest {
   @CsvSource({"2:4, 0.5", "block:0.25, 0.25", "channel:0.5, 0.5", "random:0.3, 0.3"})
   void sparsityZeroesTheShareThatIsAskedFor(String pattern, double share) {
     Path out = directory.resolve("sparse.gguf");
-    Quantizer.Choice choice =
-        new Quantizer.Choice(
-            Scheme.of("f16"),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.of(Sparsity.of(pattern)));
+    Quantizer.Choice choice = Quantizer.Choice.of(Scheme.of("f16")).with(Sparsity.of(pattern));
     try (ModelFile source = ModelFile.open(original)) {
       List<Quantizer.Plan> plans =
           Quantizer.write(source, choice, out, ProgressListener.NONE, ProgressListener.NONE);
@@ -382,11 +378,7 @@ class QuantizerTest {
   @Test
   void maskedAndCompressedTwoOfFourAreTheSameWeights() {
     Path masked = directory.resolve("masked.gguf");
-    write(
-        new Quantizer.Choice(
-            Scheme.of("f16"), Optional.empty(), Optional.empty(), Optional.of(Sparsity.of("2:4"))),
-        original,
-        masked);
+    write(Quantizer.Choice.of(Scheme.of("f16")).with(Sparsity.of("2:4")), original, masked);
     try (GgufFile a = GgufFile.open(masked);
         GgufFile b = GgufFile.open(quantized("f16_2of4"))) {
       Tensor dense = a.require("blk.0.ffn_up.weight");

@@ -1,2 +1,0 @@
-/** The same model in another precision. */
-package io.steelyard.models.precision;
