@@ -20,8 +20,6 @@ import java.util.OptionalInt;
  * @param mask the mask's id; empty where the file says it
  */
 record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) {
-  private static final String MASK_KEY = "tokenizer.ggml.mask_token_id";
-
   /** Generates, and shows how the text settles, then the text and how long it took. */
   void run(String name, EngineSpec engine, int threads, String kv, PromptOptions prompt) {
     Tier tier = OwnModel.tier("--diffuse", engine);
@@ -80,17 +78,18 @@ record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) 
 
   private int maskOf(Model model) {
     int vocabulary = model.config().vocabulary();
-    long id = mask.isPresent() ? mask.getAsInt() : model.metadata().integer(MASK_KEY, -1);
-    if (mask.isEmpty() && id == -1) {
+    OptionalInt known = mask.isPresent() ? mask : DiffusionDecoder.mask(model.metadata());
+    if (known.isEmpty()) {
       throw new UsageException(
           "the model's file doesn't say which token is the mask (%s): give its id with --mask-id"
-              .formatted(MASK_KEY));
+              .formatted(DiffusionDecoder.MASK_KEY));
     }
+    int id = known.getAsInt();
     if (id < 0 || id >= vocabulary) {
       throw new UsageException(
           "the mask's id %d is outside the vocabulary of %d: give another with --mask-id"
               .formatted(id, vocabulary));
     }
-    return (int) id;
+    return id;
   }
 }

@@ -107,6 +107,7 @@ final class GenerateCommand implements Callable<Integer> {
   String speculate;
 
   @Mixin ThreadsOption threads;
+  @Mixin InterpretOption interpret;
 
   @Option(
       names = "--kv",
@@ -140,7 +141,7 @@ final class GenerateCommand implements Callable<Integer> {
       diffusion.requireAlone(command.commandLine().getParseResult());
       new DiffusedGeneration(
               diffusion.masks(sampling, tokens), diffusion.blocks(), diffusion.mask())
-          .run(model, StudyOptions.parse(engine), team, kv, prompt);
+          .run(model, StudyOptions.parse(interpret.on(engine)), team, kv, prompt);
       return ExitCode.FINE;
     }
     String text = withSpeculation();
@@ -148,7 +149,7 @@ final class GenerateCommand implements Callable<Integer> {
       text = StudyOptions.withOption(text, "deterministic=on");
     }
     Console console = new Console();
-    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
+    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(interpret.on(text)), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     try (ModelFile file = ModelFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());

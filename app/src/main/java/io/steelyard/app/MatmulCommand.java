@@ -64,8 +64,12 @@ final class MatmulCommand implements Callable<Integer> {
       names = "--shape",
       paramLabel = "SHAPE",
       split = ",",
-      description = "default: all that 'model synth' has")
-  List<String> shapes = Synth.shapes().stream().map(Shape::name).toList();
+      description = "default: all that 'model synth' has but those that fill in masks")
+  List<String> shapes =
+      Synth.shapes().stream()
+          .filter(shape -> !shape.architecture().equals(Synth.DREAM))
+          .map(Shape::name)
+          .toList();
 
   @Option(
       names = "--tokens",

@@ -99,6 +99,11 @@ public final class Model implements AutoCloseable {
     return architecture.weights().bytes();
   }
 
+  /** Those of them that are owned: vectors, and matrices that the kernels hold in another layout. */
+  public long ownedWeightBytes() {
+    return architecture.weights().ownedBytes();
+  }
+
   /** The matrices' types by share of parameters, such as {@code Q4_1 79% + Q8_0 21%}. */
   public String precision() {
     return architecture.weights().precision();

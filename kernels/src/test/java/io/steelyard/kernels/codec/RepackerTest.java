@@ -3,6 +3,7 @@ package io.steelyard.kernels.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -29,9 +30,7 @@ class RepackerTest {
 
     Repacker repacker = Repacker.of(type);
     byte[] bytes = new byte[(int) repacker.target().bytes(count)];
-    assertThat(
-            repacker.repack(
-                MemorySegment.ofArray(quantised), 0, count, MemorySegment.ofArray(bytes), 0))
+    assertThat(repacker.repack(row(type, quantised, count), 0, MemorySegment.ofArray(bytes), 0))
         .isTrue();
 
     float[] actual = decode(repacker.target(), bytes, count);
@@ -53,7 +52,7 @@ class RepackerTest {
 
     assertThat(
             Repacker.toFloat32(type)
-                .repack(MemorySegment.ofArray(blocks), 0, count, MemorySegment.ofArray(bytes), 0))
+                .repack(row(type, blocks, count), 0, MemorySegment.ofArray(bytes), 0))
         .isTrue();
 
     assertThat(bytes).isEqualTo(CodecTest.resource(type + ".f32"));
@@ -69,7 +68,7 @@ class RepackerTest {
       assertThat(
               Repacker.of(DataType.MXFP4)
                   .repack(
-                      MemorySegment.ofArray(block), 0, 32, MemorySegment.ofArray(new byte[34]), 0))
+                      row(DataType.MXFP4, block, 32), 0, MemorySegment.ofArray(new byte[34]), 0))
           .as("exponent %d", exponent)
           .isEqualTo(exponent >= 104 && exponent <= 143);
     }
@@ -77,12 +76,15 @@ class RepackerTest {
     assertThat(
             Repacker.of(DataType.MXFP4)
                 .repack(
-                    MemorySegment.ofArray(new byte[17]),
+                    row(DataType.MXFP4, new byte[17], 32),
                     0,
-                    32,
                     MemorySegment.ofArray(new byte[34]),
                     0))
         .isTrue();
+  }
+
+  private static Tensor row(DataType type, byte[] blocks, int count) {
+    return new Tensor("row", type, count, 1, MemorySegment.ofArray(blocks));
   }
 
   private static float[] decode(DataType type, byte[] bytes, int count) {
