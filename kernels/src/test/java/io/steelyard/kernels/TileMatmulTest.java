@@ -1,11 +1,13 @@
 package io.steelyard.kernels;
 
-import java.util.function.IntFunction;
-
 /** Products in tiles of bf16. */
 abstract class TileMatmulTest extends MatmulTest {
-  TileMatmulTest(Tier tier, IntFunction<Kernels> made) {
-    super(tier, made);
+  TileMatmulTest(KernelsMaker made) {
+    super(made);
+  }
+
+  TileMatmulTest(KernelsMaker made, Sizes sizes) {
+    super(made, sizes);
   }
 
   /**
@@ -15,7 +17,7 @@ abstract class TileMatmulTest extends MatmulTest {
   @Override
   double rounding(DataType type, float[] row, Rows x, int token, int tokens) {
     if (tokens <= MachineMatmul.FEW) {
-      return Avx512MatmulTest.roundingOfFew(type, row, x, token);
+      return WideMatmulTest.roundingOfFew(type, row, x, token);
     }
     double part =
         switch (type) {

@@ -106,6 +106,11 @@ public abstract class MachineCode {
     return new IllegalArgumentException("no machine code takes " + type + " as it is stored");
   }
 
+  /** What is done to each function before it is used: nothing, unless tests emulate it. */
+  protected Function ready(Function made) {
+    return made;
+  }
+
   protected abstract Function make(Single which);
 
   protected abstract Function makeProduct(Product product, int tokens);
@@ -141,7 +146,7 @@ public abstract class MachineCode {
   public final Function product(Product product, int tokens) {
     Function[] known = products.get(product);
     if (known[tokens] == null) {
-      known[tokens] = makeProduct(product, tokens);
+      known[tokens] = ready(makeProduct(product, tokens));
     }
     return known[tokens];
   }
@@ -176,13 +181,13 @@ public abstract class MachineCode {
   public final Function few(DataType type, int tokens) {
     Function[] known = few.get(type);
     if (known[tokens] == null) {
-      known[tokens] = makeFew(type, tokens);
+      known[tokens] = ready(makeFew(type, tokens));
     }
     return known[tokens];
   }
 
-  private static <K> Function made(Map<K, Function> known, K key, Supplier<Function> maker) {
-    Function function = maker.get();
+  private <K> Function made(Map<K, Function> known, K key, Supplier<Function> maker) {
+    Function function = ready(maker.get());
     known.put(key, function);
     return function;
   }
