@@ -32,6 +32,24 @@ public final class Decoder {
           Op.VBROADCASTI32X4,
           Op.VBROADCASTI64X4);
 
+  /** A mask says nothing about which elements of these sources are read. */
+  private static final Set<Op> MOVES_ELEMENTS =
+      EnumSet.of(
+          Op.VPACKSSWB,
+          Op.VPACKSSDW,
+          Op.VPERMILPS,
+          Op.VPUNPCKLDQ,
+          Op.VPUNPCKHDQ,
+          Op.VPUNPCKLQDQ,
+          Op.VPUNPCKHQDQ,
+          Op.VSHUFI32X4,
+          Op.VSHUFF32X4,
+          Op.VPSHUFB,
+          Op.VPERMW,
+          Op.VPERMPS,
+          Op.VPERMI2PS,
+          Op.VPERMT2PS);
+
   private final MemorySegment memory;
   private final long begin;
   private long at;
@@ -277,7 +295,7 @@ public final class Decoder {
     int immediate = op.map == 3 || op.form == Form.VM ? one() : 0;
     boolean perElement =
         switch (op.memory) {
-          case FULL, FULL_D, FULL_Q, HALF, QUARTER -> !broadcast;
+          case FULL, FULL_D, FULL_Q, HALF, QUARTER -> !broadcast && !MOVES_ELEMENTS.contains(op);
           default -> false;
         };
     return new Vector(
@@ -363,7 +381,7 @@ public final class Decoder {
   }
 
   private int peek() {
-    return memory.get(ValueLayout.JAVA_BYTE, at) & 0xFF;
+    return at < memory.byteSize() ? memory.get(ValueLayout.JAVA_BYTE, at) & 0xFF : 0;
   }
 
   private int one() {
