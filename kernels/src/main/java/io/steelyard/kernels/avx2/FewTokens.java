@@ -123,8 +123,8 @@ final class FewTokens {
     }
     switch (type) {
       case F32, F16, BF16 -> floats();
-      case Q8_0, Q4_0, Q4_1 -> blocks();
-      case Q4_K, Q5_K, Q6_K -> largeBlocks();
+      case Q8_0, Q4_0, Q4_1, IQ4_NL, MXFP4 -> blocks();
+      case Q4_K, Q5_K, Q6_K, IQ4_XS -> largeBlocks();
       default -> throw MachineCode.unsupported(type);
     }
     store();
@@ -227,8 +227,12 @@ final class FewTokens {
 
   private void constants() {
     boolean bytes = type == DataType.Q4_0;
-    int nibbles = bytes || type == DataType.Q4_1 ? 0x0F0F_0F0F : 0x000F_000F;
-    Snippets.constant(a, NIBBLES, nibbles, RAX);
+    boolean ofBytes = bytes || type == DataType.Q4_1 || Levels.has(type);
+    Snippets.constant(a, NIBBLES, ofBytes ? 0x0F0F_0F0F : 0x000F_000F, RAX);
+    if (Levels.has(type)) {
+      Levels.constants(a, type);
+      return;
+    }
     int high = type == DataType.Q6_K ? 0x0030_0030 : 0x0010_0010;
     Snippets.constant(a, HIGH_BITS, high, RAX);
     Snippets.constant(a, EXCESS, bytes ? 0x0808_0808 : 0x0020_0020, RAX);
@@ -248,20 +252,13 @@ final class FewTokens {
         a.op(VPMOVSXBW, weights(half), at(R12, 2 + 16 * half));
       }
     } else {
-      Vec low = weights(0).as(16);
-      Vec high = weights(1).as(16);
-      a.op(VMOVDQU, low, at(R12, type.blockBytes() - 16));
-      a.op(VPSRLW_IMM, high, low, 4);
-      for (int half = 0; half < 2; half++) {
-        Vec nibbles = weights(half).as(16);
-        a.op(VPAND, nibbles, nibbles, NIBBLES.as(16));
-        if (type == DataType.Q4_0) {
-          a.op(VPSUBB, nibbles, nibbles, EXCESS.as(16));
-        }
-        a.op(VPMOVSXBW, weights(half), nibbles);
-      }
+      bytesOfNibbles(type.blockBytes() - 16);
     }
-    half(scale(0), 0);
+    if (type == DataType.MXFP4) {
+      Levels.powerOfTwo(a, scale(0), at(R12));
+    } else {
+      half(scale(0), 0);
+    }
     if (type == DataType.Q4_1) {
       half(scale(1), 2);
       for (int token = 0; token < tokens; token++) {
@@ -271,6 +268,24 @@ final class FewTokens {
     }
     multiply(0);
     nextBlock(block, 1);
+  }
+
+  /** 32 weights of 16 bytes: the low nibbles, then the high ones. */
+  private void bytesOfNibbles(int offset) {
+    Vec low = weights(0).as(16);
+    Vec high = weights(1).as(16);
+    a.op(VMOVDQU, low, at(R12, offset));
+    a.op(VPSRLW_IMM, high, low, 4);
+    for (int half = 0; half < 2; half++) {
+      Vec nibbles = weights(half).as(16);
+      a.op(VPAND, nibbles, nibbles, NIBBLES.as(16));
+      if (Levels.has(type)) {
+        Levels.look(a, nibbles);
+      } else if (type == DataType.Q4_0) {
+        a.op(VPSUBB, nibbles, nibbles, EXCESS.as(16));
+      }
+      a.op(VPMOVSXBW, weights(half), nibbles);
+    }
   }
 
   /** A float16 becomes float32 in all lanes. */
@@ -314,17 +329,25 @@ final class FewTokens {
     Label block = a.loop();
     if (type == DataType.Q6_K) {
       sixScales();
+    } else if (type == DataType.IQ4_XS) {
+      Levels.scales(a, ymm(8), ymm(9), at(R12));
+      a.op(VMOVUPS_STORE, at(RSP), ymm(8));
     } else {
       Unpack.kScales(
           a, offset -> at(R12, offset), at(RSP), at(RSP, OFFSETS), new Gpr[] {RAX, R14, R15}, 8);
       offsets();
     }
     for (int run = 0; run < 8; run++) {
-      for (int half = 0; half < 2; half++) {
-        if (type == DataType.Q6_K) {
-          sixBits(run, half);
-        } else {
-          fourOrFiveBits(run, half);
+      if (type == DataType.IQ4_XS) {
+        bytesOfNibbles(8 + 16 * run);
+        a.op(VBROADCASTSS, scale(0), at(RSP, 4 * run));
+      } else {
+        for (int half = 0; half < 2; half++) {
+          if (type == DataType.Q6_K) {
+            sixBits(run, half);
+          } else {
+            fourOrFiveBits(run, half);
+          }
         }
       }
       multiply(run * FewActivations.BLOCK);
