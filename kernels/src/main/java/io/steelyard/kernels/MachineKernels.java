@@ -92,8 +92,8 @@ final class MachineKernels implements Kernels {
     List<String> roundings = new ArrayList<>();
     Set<DataType> held = weights.stream().map(Repacker::target).collect(Collectors.toSet());
     if (held.stream().anyMatch(type -> type.blockSize() > 1)) {
-      boolean bytes = code.product(DataType.Q8_0).isBytes();
-      String prompt = code.tiles().isPresent() ? "bf16" : bytes ? "int8" : "f32";
+      String integers = code.product(DataType.Q8_0).isBytes() ? "int8" : "int16";
+      String prompt = code.tiles().isPresent() ? "bf16" : integers;
       String decode = tier == Tier.AVX2 ? "int16" : "int8";
       roundings.add(prompt.equals(decode) ? prompt : prompt + " (prompt), " + decode + " (decode)");
     }

@@ -72,11 +72,6 @@ final class MachineMatmul implements AutoCloseable {
     tileMatmul = code.tiles().map(tileCode -> new TileMatmul(team, tileCode, scratch, calls));
   }
 
-  /** Whose tiles a product takes: all byte products take the same. */
-  private static Product tileOf(Product product) {
-    return product.isBytes() ? Product.BYTES : product;
-  }
-
   void multiply(StackedMatrix weights, Rows x, Rows y, int tokens) {
     if (tokens == 0) {
       return;
@@ -96,7 +91,7 @@ final class MachineMatmul implements AutoCloseable {
     Map<Product, Long> sizes = new EnumMap<>(Product.class);
     for (Tensor part : weights.held()) {
       Product product = code.product(part.type());
-      Product tile = tileOf(product);
+      Product tile = product.tile();
       long count = (tokens + tile.tokens() - 1L) / tile.tokens();
       sizes.put(tile, count * chunks(tile) * tile.tileChunk());
       code.tile(tile);
@@ -120,16 +115,18 @@ final class MachineMatmul implements AutoCloseable {
   }
 
   private void prepareCode(DataType type, Product product) {
-    if (product.isBytes()) {
+    if (product.isInteger()) {
       code.unpack(type);
-      code.transposeBytes(product);
       code.transposeConstants(product);
+    }
+    if (product.isBytes()) {
+      code.transposeBytes(product);
     } else {
-      if (type.blockSize() > 1) {
-        code.unpack(type);
-        code.widen(MachineCode.bytesOf(type));
-      }
       code.single(Single.TRANSPOSE);
+    }
+    if (product.isWords()) {
+      code.single(Single.WORDS);
+    } else if (!product.isInteger()) {
       code.single(Single.FROM_F16);
       code.single(Single.FROM_BF16);
     }
@@ -160,10 +157,10 @@ final class MachineMatmul implements AutoCloseable {
     for (int token = 0; token < count; token++) {
       function.call(
           x.address(first + token),
-          address + (long) Product.TOKEN_BYTES * token,
+          address + (long) product.tokenBytes() * token,
           whole,
           rest,
-          address + Product.tileScale(token));
+          address + product.tileScale(token));
     }
   }
 
@@ -222,7 +219,7 @@ final class MachineMatmul implements AutoCloseable {
       this.firstRow = firstRow;
       type = part.type();
       product = code.product(type);
-      tile = tileOf(product);
+      tile = product.tile();
       chunks = chunks(product);
       // A multiple of the eight chunks whose constants are turned together, and of large blocks.
       int unit = Math.max(8, 256 / product.chunkValues());
@@ -231,7 +228,7 @@ final class MachineMatmul implements AutoCloseable {
       panelBytes = (long) slice * product.panelChunk();
       width = (int) Math.max(1, Math.min(4, PANEL_BYTES / panelBytes));
       int sliceValues = slice * product.chunkValues();
-      valueStride = product.isBytes() ? sliceValues : (long) slice * Product.TOKEN_BYTES;
+      valueStride = product.isBytes() ? sliceValues : (long) slice * product.tokenBytes();
       // One for 16 values at most.
       scaleStride = (sliceValues / 16 + 7) / 8 * 32L;
       // Turning constants eight chunks at a time may write past the last panel.
@@ -289,8 +286,8 @@ final class MachineMatmul implements AutoCloseable {
         int row = group * Product.ROWS + half * HALF;
         int rows = Math.clamp(part.rows() - row, 0, HALF);
         long to = panel + 64L * half;
-        if (product.isBytes()) {
-          bytes(row, rows, chunk, sliceChunks, to);
+        if (product.isInteger()) {
+          integers(row, rows, chunk, sliceChunks, to);
         } else {
           floats(row, rows, chunk, sliceChunks, to);
         }
@@ -303,20 +300,41 @@ final class MachineMatmul implements AutoCloseable {
           + type.bytes((long) chunk * product.chunkValues());
     }
 
-    private void bytes(int row, int rows, int chunk, int sliceChunks, long to) {
-      unpack(row, rows, chunk, sliceChunks, values, valueStride);
-      RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
+    private void integers(int row, int rows, int chunk, int sliceChunks, long to) {
       RawMemory.clear(scales + rows * scaleStride, (HALF - rows) * scaleStride);
       RawMemory.clear(offsets + rows * scaleStride, (HALF - rows) * scaleStride);
-      int stride = product.panelChunk();
-      code.transposeBytes(product).call(to, values, valueStride, sliceChunks, stride, 32);
-      int ofHalves = product == Product.BYTES_HALVES ? 2 : 1;
-      int pieces = (sliceChunks * ofHalves + 7) / 8;
-      long advance = 8L / ofHalves * stride;
+      if (product.isBytes()) {
+        unpack(row, rows, chunk, sliceChunks, values, valueStride);
+        RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
+        code.transposeBytes(product)
+            .call(to, values, valueStride, sliceChunks, product.panelChunk(), 32);
+      } else {
+        words(row, rows, chunk, sliceChunks, to);
+      }
+      int pieces = (sliceChunks * product.runs() + 7) / 8;
+      long advance = 8L / product.runs() * product.panelChunk();
       Function constants = code.transposeConstants(product);
-      constants.call(to + Product.SCALES, scales, scaleStride, pieces, advance, 32);
-      if (product == Product.BYTES_OFFSET) {
-        constants.call(to + Product.OFFSETS, offsets, scaleStride, pieces, advance, 32);
+      constants.call(to + product.scales(), scales, scaleStride, pieces, advance, 32);
+      if (product.hasOffset()) {
+        constants.call(to + product.offsets(), offsets, scaleStride, pieces, advance, 32);
+      }
+    }
+
+    /** A chunk of words is two pieces of 32 bytes. */
+    private void words(int row, int rows, int chunk, int sliceChunks, long to) {
+      long bytes = 32L * sliceChunks;
+      unpack(row, rows, chunk, sliceChunks, unpacked, bytes);
+      RawMemory.clear(unpacked + rows * bytes, (HALF - rows) * bytes);
+      code.single(Single.WORDS).call(unpacked, values, (long) HALF * sliceChunks, 0);
+      Function transpose = code.single(Single.TRANSPOSE);
+      for (int piece = 0; piece < 2; piece++) {
+        transpose.call(
+            to + piece * 1024L,
+            values + piece * 32L,
+            2 * bytes,
+            sliceChunks,
+            product.panelChunk(),
+            64);
       }
     }
 
@@ -332,32 +350,13 @@ final class MachineMatmul implements AutoCloseable {
       }
     }
 
-    /** Rows of quantised weights as the product's values. */
-    private void widen(int row, int rows, int chunk, int sliceChunks) {
-      int runs = sliceChunks * product.chunkValues() / 32;
-      long bytes = 32L * runs;
-      unpack(row, rows, chunk, runs, unpacked, bytes);
-      Function function = code.widen(MachineCode.bytesOf(type));
-      for (int r = 0; r < rows; r++) {
-        function.call(
-            unpacked + r * bytes,
-            scales + r * scaleStride,
-            offsets + r * scaleStride,
-            values + r * valueStride,
-            runs);
-      }
-      RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
-    }
-
     private void floats(int row, int rows, int chunk, int sliceChunks, long to) {
       long first = (long) chunk * product.chunkValues();
       int count =
           (int) Math.min((long) sliceChunks * product.chunkValues(), part.columns() - first);
       boolean same = type == DataType.F32 || (type == DataType.BF16 && product != Product.F32);
       boolean direct = same && rows == HALF && count == sliceChunks * product.chunkValues();
-      if (type.blockSize() > 1) {
-        widen(row, rows, chunk, sliceChunks);
-      } else if (!direct) {
+      if (!direct) {
         RawMemory.clear(values, HALF * valueStride);
         for (int r = 0; r < rows; r++) {
           long value = values + r * valueStride;

@@ -98,8 +98,6 @@ public enum Op {
   VPTERNLOGD(RVM, 3, 1, 0, 0x25, FULL_D, AVX512),
   VPMADDWD(RVM, 1, 1, 0, 0xF5, FULL, EITHER),
   VPDPBUSD(RVM, 2, 1, 0, 0x50, FULL_D, AVX512),
-  /** AVX-VNNI. */
-  VPDPBUSD_VEX(RVM, 2, 1, 0, 0x50, FULL, AVX),
   VDPBF16PS(RVM, 2, 2, 0, 0x52, FULL_D, AVX512),
   VPANDD(RVM, 1, 1, 0, 0xDB, FULL_D, AVX512),
   VPORD(RVM, 1, 1, 0, 0xEB, FULL_D, AVX512),
@@ -143,7 +141,7 @@ public enum Op {
     VM
   }
 
-  /** Where an instruction exists: in AVX, AVX2 and AVX-VNNI, in AVX-512, or in either. */
+  /** Where an instruction exists: in AVX and AVX2, in AVX-512, or in either. */
   enum Encoding {
     AVX,
     AVX512,

@@ -7,23 +7,14 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.Product;
 
-/** The machine code of the AVX2 tier. AVX-512 takes part of it, too. */
+/**
+ * The machine code of the AVX2 tier. AVX-512 takes part of it, too.
+ *
+ * <p>Prompts' activations become whole numbers of 16 bits where weights have blocks: twice as fast
+ * as float32. Of 8 bits, which is what AVX-VNNI has instructions for, they brought a divergence
+ * larger than llama.cpp's.
+ */
 public class Avx2 extends MachineCode {
-  private final Dot dot;
-
-  /**
-   * In float32. Bytes by AVX-VNNI would be faster, but rounding prompts' activations to 8 bits
-   * there brought a divergence larger than llama.cpp's.
-   */
-  public Avx2() {
-    this(Dot.NONE);
-  }
-
-  /** For a processor with these products of bytes. */
-  public Avx2(Dot dot) {
-    this.dot = dot;
-  }
-
   /** Whether this processor has all that the tier needs, and the system allows machine code. */
   public static boolean available() {
     return Cpu.features().contains(Cpu.Feature.AVX2);
@@ -43,7 +34,7 @@ public class Avx2 extends MachineCode {
 
   @Override
   public Product product(DataType type) {
-    return dot == Dot.NONE || type.blockSize() == 1 ? Product.F32 : bytesOf(type);
+    return type.blockSize() == 1 ? Product.F32 : wordsOf(type);
   }
 
   @Override
@@ -77,6 +68,7 @@ public class Avx2 extends MachineCode {
       case LAYER_NORM -> Elementwise.layerNorm();
       case SCALE -> Elementwise.scale();
       case ADD_SCALED -> Elementwise.addScaled();
+      case WORDS -> Widen.function();
       case FROM_F16 -> Elementwise.widen(DataType.F16);
       case FROM_BF16 -> Elementwise.widen(DataType.BF16);
       case STORE_KEY_F32 -> CacheStore.key(DataType.F32);
@@ -95,22 +87,17 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeProduct(Product product, int tokens) {
-    return NarrowProduct.of(product, tokens, dot);
+    return NarrowProduct.of(product, tokens);
   }
 
   @Override
   protected Function makeTile(Product product) {
-    return product.isBytes() ? ByteTile.function() : FloatTile.function();
+    return product.isWords() ? WordTile.function() : FloatTile.function();
   }
 
   @Override
   protected Function makeUnpack(DataType type) {
     return Unpack.of(type);
-  }
-
-  @Override
-  protected Function makeWiden(Product product) {
-    return Widen.of(product);
   }
 
   @Override
@@ -120,7 +107,7 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeTransposeBytes(Product product) {
-    return Transpose.bytes(product, dot);
+    throw new IllegalArgumentException("the products of AVX2 take no panels of " + product);
   }
 
   @Override

@@ -6,10 +6,8 @@ import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULSS;
-import static io.steelyard.kernels.assembler.Op.VPACKSSDW;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -55,11 +53,7 @@ final class FewActivations {
     a.op(VMOVSS_STORE, at(R8), sum);
     a.op(VMULSS, sum, sum, EIGHTH.as(16));
     a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), sum);
-    for (int pair = 0; pair < 2; pair++) {
-      Vec packed = ymm(2 * pair);
-      a.op(VPACKSSDW, packed, packed, ymm(2 * pair + 1));
-      a.op(VMOVDQU_STORE, at(RSI, 32 * pair), packed);
-    }
+    Rounding.storeWords(a);
     a.add(R8, Float.BYTES);
     a.add(RDI, 128);
     a.add(RSI, BLOCK);

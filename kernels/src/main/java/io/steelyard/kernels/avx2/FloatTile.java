@@ -32,7 +32,7 @@ final class FloatTile {
   }
 
   private static void write(Assembler a) {
-    int bytes = Product.TOKEN_BYTES;
+    int bytes = Product.F32.tokenBytes();
     Label rest = new Label();
     Label end = new Label();
     a.test(RDX, RDX);

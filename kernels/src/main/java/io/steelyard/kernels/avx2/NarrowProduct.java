@@ -5,23 +5,29 @@ import static io.steelyard.kernels.assembler.Gpr.R11;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
+import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
+import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VMASKMOVPS;
 import static io.steelyard.kernels.assembler.Op.VMASKMOVPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
+import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPCMPEQD;
+import static io.steelyard.kernels.assembler.Op.VPMADDWD;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -34,64 +40,82 @@ import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.Product;
 
 /**
- * {@link Product}s of float32, float16 and bytes with the 16 registers of AVX2: 16 rows by six
- * tokens at a time, of bytes by three, so that a panel and a tile are gone through up to four
- * times.
+ * {@link Product}s of float32, float16 and words with the 16 registers of AVX2. Floats: 16 rows by
+ * six tokens at a time, so that a panel and a tile are gone through up to four times. Words: 32
+ * rows by two tokens, whose float32 sums wait on the stack while a chunk is added up.
  */
 final class NarrowProduct {
   private static final Vec LANE_BITS = ymm(15);
+  private static final Vec ACTIVATION = ymm(14);
+  private static final Vec PRODUCT = ymm(15);
+
+  /** Bytes of a register. */
+  private static final int EIGHT = 32;
 
   private final Assembler a;
   private final Product product;
   private final int tokens;
-  private final Dot dot;
 
-  private NarrowProduct(Assembler a, Product product, int tokens, Dot dot) {
+  /** Registers of eight rows, and tokens, at a time. */
+  private final int eights;
+
+  private final int step;
+
+  private NarrowProduct(Assembler a, Product product, int tokens) {
     this.a = a;
     this.product = product;
     this.tokens = tokens;
-    this.dot = dot;
+    eights = product.isWords() ? 4 : 2;
+    step = product.isWords() ? 2 : 6;
   }
 
   /** See {@link MachineCode#product}. */
-  static Function of(Product product, int tokens, Dot dot) {
-    return dot.function(a -> new NarrowProduct(a, product, tokens, dot).write());
+  static Function of(Product product, int tokens) {
+    return Function.avx2(a -> new NarrowProduct(a, product, tokens).write());
   }
 
-  /** Tokens at a time. */
-  private int step() {
-    return product.isBytes() ? 3 : 6;
+  private Vec sum(int token, int eight) {
+    return ymm(eights * token + eight);
   }
 
-  private static Vec sum(int token, int eight) {
-    return ymm(2 * token + eight);
+  /** A register for eight rows' weights, constants or mask. */
+  private Vec ofRows(int eight) {
+    return ymm(eights * step + eight);
   }
 
   private void write() {
     a.push(RBX);
-    for (int first = 0; first < tokens; first += step()) {
-      int count = Math.min(step(), tokens - first);
-      for (int half = 0; half < 2; half++) {
-        multiply(first, count, half);
-        store(count, half);
+    if (product.isWords()) {
+      a.push(RBP);
+      a.mov(RBP, RSP);
+      a.sub(RSP, EIGHT * eights * step);
+      a.and(RSP, -EIGHT);
+    }
+    for (int first = 0; first < tokens; first += step) {
+      int count = Math.min(step, tokens - first);
+      for (int eight = 0; eight < Product.ROWS / 8; eight += eights) {
+        multiply(first, count, eight);
+        store(count, eight);
       }
       for (int token = 0; token < count; token++) {
         a.add(RDX, RCX);
       }
     }
+    if (product.isWords()) {
+      a.mov(RSP, RBP);
+      a.pop(RBP);
+    }
     a.pop(RBX);
   }
 
-  private void multiply(int first, int count, int half) {
-    for (int i = 0; i < 2 * count; i++) {
-      Snippets.clear(a, ymm(i));
-    }
-    a.lea(R10, at(RDI, 16 * rowBytes() * half));
-    a.lea(R11, at(RSI, Product.TOKEN_BYTES * first));
+  private void multiply(int first, int count, int firstEight) {
+    eachSum(count, this::clear);
+    a.lea(R10, at(RDI, 8 * rowBytes() * firstEight));
+    a.lea(R11, at(RSI, product.tokenBytes() * first));
     a.mov(RAX, R8);
     Label chunk = a.loop();
-    if (product.isBytes()) {
-      bytes(first, count);
+    if (product.isWords()) {
+      words(first, count);
     } else {
       floats(count);
     }
@@ -99,6 +123,21 @@ final class NarrowProduct {
     a.add(R11, product.tileChunk());
     a.sub(RAX, 1);
     a.jump(Condition.NOT_EQUAL, chunk);
+    if (product.isWords()) {
+      eachSum(count, (token, eight) -> a.op(VMOVUPS, sum(token, eight), waiting(token, eight)));
+    }
+  }
+
+  private void clear(int token, int eight) {
+    Snippets.clear(a, sum(token, eight));
+    if (product.isWords()) {
+      a.op(VMOVUPS_STORE, waiting(token, eight), sum(token, eight));
+    }
+  }
+
+  /** Where the float32 sums of words wait. */
+  private Mem waiting(int token, int eight) {
+    return at(RSP, EIGHT * (eights * token + eight));
   }
 
   /** Bytes of a panel's step for a row. */
@@ -111,87 +150,91 @@ final class NarrowProduct {
   }
 
   private Mem activation(int token, int step) {
-    return at(R11, Product.TOKEN_BYTES * token + 4 * step);
+    return at(R11, product.tokenBytes() * token + 4 * step);
   }
 
   private void floats(int count) {
-    for (int step = 0; step < Product.STEPS; step++) {
-      for (int eight = 0; eight < 2; eight++) {
-        a.op(product == Product.F16 ? VCVTPH2PS : VMOVUPS, ymm(12 + eight), weights(step, eight));
+    for (int k = 0; k < product.steps(); k++) {
+      for (int eight = 0; eight < eights; eight++) {
+        a.op(product == Product.F16 ? VCVTPH2PS : VMOVUPS, ofRows(eight), weights(k, eight));
       }
       for (int token = 0; token < count; token++) {
-        a.op(VBROADCASTSS, ymm(14), activation(token, step));
-        a.op(VFMADD231PS, sum(token, 0), ymm(12), ymm(14));
-        a.op(VFMADD231PS, sum(token, 1), ymm(13), ymm(14));
+        a.op(VBROADCASTSS, ACTIVATION, activation(token, k));
+        for (int eight = 0; eight < eights; eight++) {
+          a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
+        }
       }
     }
   }
 
-  /** Int32 sums of a chunk. */
-  private static Vec chunkSum(int token, int eight) {
-    return ymm(6 + 2 * token + eight);
-  }
-
-  /** A constant of 16 rows, so many bytes into a chunk of the panel. */
-  private void constants(int offset) {
-    for (int eight = 0; eight < 2; eight++) {
-      a.op(VMOVUPS, ymm(12 + eight), at(R10, offset + 32 * eight));
-    }
-  }
-
-  private void bytes(int first, int count) {
-    int runs = product == Product.BYTES_HALVES ? 2 : 1;
-    for (int run = 0; run < runs; run++) {
-      int behind = run * Product.SECOND_HALF;
+  private void words(int first, int count) {
+    int steps = product.steps() / product.runs();
+    for (int run = 0; run < product.runs(); run++) {
+      for (int k = run * steps; k < (run + 1) * steps; k++) {
+        pairs(count, k, k == run * steps);
+      }
+      constants(product.scales() + run * product.secondHalf());
       for (int token = 0; token < count; token++) {
-        for (int eight = 0; eight < 2; eight++) {
-          a.op(VMOVUPS, chunkSum(token, eight), at(R10, Product.SUMS + behind + 32 * eight));
+        a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileScale(first + token), first));
+        for (int eight = 0; eight < eights; eight++) {
+          a.op(VMULPS, PRODUCT, ofRows(eight), ACTIVATION);
+          a.op(VCVTDQ2PS, sum(token, eight), sum(token, eight));
+          a.op(VFMADD213PS, sum(token, eight), PRODUCT, waiting(token, eight));
         }
       }
-      for (int step = run * Product.STEPS / runs; step < (run + 1) * Product.STEPS / runs; step++) {
-        for (int eight = 0; eight < 2; eight++) {
-          a.op(VMOVUPS, ymm(12 + eight), weights(step, eight));
-        }
+      if (product.hasOffset()) {
+        constants(product.offsets());
         for (int token = 0; token < count; token++) {
-          a.op(VBROADCASTSS, ymm(14), activation(token, step));
-          a.op(dot.op(), chunkSum(token, 0), ymm(14), ymm(12));
-          a.op(dot.op(), chunkSum(token, 1), ymm(14), ymm(13));
+          a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileSum(first + token), first));
+          for (int eight = 0; eight < eights; eight++) {
+            a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
+          }
         }
       }
-      constants(Product.SCALES + behind);
-      for (int token = 0; token < count; token++) {
-        a.op(VBROADCASTSS, ymm(14), ofTile(Product.tileScale(first + token), first));
-        for (int eight = 0; eight < 2; eight++) {
-          a.op(VMULPS, ymm(15), ymm(12 + eight), ymm(14));
-          a.op(VCVTDQ2PS, chunkSum(token, eight), chunkSum(token, eight));
-          a.op(VFMADD231PS, sum(token, eight), ymm(15), chunkSum(token, eight));
+      eachSum(
+          count, (token, eight) -> a.op(VMOVUPS_STORE, waiting(token, eight), sum(token, eight)));
+    }
+  }
+
+  /** Multiplies pairs of values; a run's int32 sums begin with its first step. */
+  private void pairs(int count, int step, boolean begins) {
+    for (int eight = 0; eight < eights; eight++) {
+      a.op(VMOVUPS, ofRows(eight), weights(step, eight));
+    }
+    for (int token = 0; token < count; token++) {
+      a.op(VBROADCASTSS, ACTIVATION, activation(token, step));
+      for (int eight = 0; eight < eights; eight++) {
+        if (begins) {
+          a.op(VPMADDWD, sum(token, eight), ofRows(eight), ACTIVATION);
+        } else {
+          a.op(VPMADDWD, PRODUCT, ofRows(eight), ACTIVATION);
+          a.op(VPADDD, sum(token, eight), sum(token, eight), PRODUCT);
         }
       }
     }
-    if (product == Product.BYTES_OFFSET) {
-      constants(Product.OFFSETS);
-      for (int token = 0; token < count; token++) {
-        a.op(VBROADCASTSS, ymm(14), ofTile(Product.tileSum(first + token), first));
-        a.op(VFMADD231PS, sum(token, 0), ymm(12), ymm(14));
-        a.op(VFMADD231PS, sum(token, 1), ymm(13), ymm(14));
-      }
+  }
+
+  /** Loads a constant of each row, so many bytes into a chunk of the panel. */
+  private void constants(int offset) {
+    for (int eight = 0; eight < eights; eight++) {
+      a.op(VMOVUPS, ofRows(eight), at(R10, offset + EIGHT * eight));
     }
   }
 
   /** A constant of a chunk of the tile, where R11 is at the first of some tokens. */
   private Mem ofTile(int place, int first) {
-    return at(R11, place - Product.TOKEN_BYTES * first);
+    return at(R11, place - product.tokenBytes() * first);
   }
 
-  private void store(int count, int half) {
+  private void store(int count, int firstEight) {
     Label plain = new Label();
     // Bit i of lane i tells whether the lane's row is written.
     Snippets.bytes(a, LANE_BITS, 0x8040_2010_0804_0201L, 0, RAX);
-    for (int eight = 0; eight < 2; eight++) {
-      Vec rows = ymm(12 + eight);
+    for (int eight = 0; eight < eights; eight++) {
+      Vec rows = ofRows(eight);
       a.mov(RAX, R9);
-      if (half + eight > 0) {
-        a.shr(RAX, 16 * half + 8 * eight);
+      if (firstEight + eight > 0) {
+        a.shr(RAX, 8 * (firstEight + eight));
       }
       Snippets.broadcast(a, rows, RAX);
       a.op(VPAND, rows, rows, LANE_BITS);
@@ -201,28 +244,42 @@ final class NarrowProduct {
     a.shr(RAX, 32);
     a.test(RAX, RAX);
     a.jump(Condition.EQUAL, plain);
-    eachToken(
+    eachPlace(
         count,
-        half,
+        firstEight,
         (sum, rows, place) -> {
           a.op(VMASKMOVPS, ymm(14), rows, place);
           a.op(VADDPS, sum, sum, ymm(14));
         });
     a.place(plain);
-    eachToken(count, half, (sum, rows, place) -> a.op(VMASKMOVPS_STORE, sum, rows, place));
+    eachPlace(count, firstEight, (sum, rows, place) -> a.op(VMASKMOVPS_STORE, sum, rows, place));
+  }
+
+  /** Something for a token's sum of eight rows. */
+  @FunctionalInterface
+  private interface Sum {
+    void write(int token, int eight);
+  }
+
+  private void eachSum(int count, Sum body) {
+    for (int token = 0; token < count; token++) {
+      for (int eight = 0; eight < eights; eight++) {
+        body.write(token, eight);
+      }
+    }
   }
 
   /** Something for a sum of eight rows: the lanes that count, and its place in y. */
   @FunctionalInterface
-  private interface Eight {
+  private interface Place {
     void write(Vec sum, Vec rows, Mem place);
   }
 
-  private void eachToken(int count, int half, Eight body) {
+  private void eachPlace(int count, int firstEight, Place body) {
     a.mov(RBX, RDX);
     for (int token = 0; token < count; token++) {
-      for (int eight = 0; eight < 2; eight++) {
-        body.write(sum(token, eight), ymm(12 + eight), at(RBX, 64 * half + 32 * eight));
+      for (int eight = 0; eight < eights; eight++) {
+        body.write(sum(token, eight), ofRows(eight), at(RBX, EIGHT * (firstEight + eight)));
       }
       a.add(RBX, RCX);
     }

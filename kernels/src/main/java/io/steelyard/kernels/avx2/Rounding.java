@@ -2,6 +2,7 @@ package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
@@ -10,6 +11,7 @@ import static io.steelyard.kernels.assembler.Op.VDIVSS;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
 import static io.steelyard.kernels.assembler.Op.VMAXSS;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
@@ -109,6 +111,15 @@ final class Rounding {
     Snippets.reduce(a, VADDPS, OTHER, ymm(7));
     a.op(VMULSS, OTHER.as(16), OTHER.as(16), SCALE);
     return OTHER.as(16);
+  }
+
+  /** Stores registers 0 to 3, loaded for it, as 32 words at RSI. */
+  static void storeWords(Assembler a) {
+    for (int pair = 0; pair < 2; pair++) {
+      Vec packed = ymm(2 * pair);
+      a.op(VPACKSSDW, packed, packed, ymm(2 * pair + 1));
+      a.op(VMOVDQU_STORE, at(RSI, 32 * pair), packed);
+    }
   }
 
   /** Packs registers 0 to 3, loaded for it, to the 32 bytes of register 0. */

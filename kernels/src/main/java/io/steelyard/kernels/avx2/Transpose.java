@@ -12,10 +12,8 @@ import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
-import static io.steelyard.kernels.assembler.Op.VPSUBD;
 import static io.steelyard.kernels.assembler.Op.VPUNPCKHDQ;
 import static io.steelyard.kernels.assembler.Op.VPUNPCKHQDQ;
 import static io.steelyard.kernels.assembler.Op.VPUNPCKLDQ;
@@ -28,10 +26,8 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Gpr;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
-import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
-import java.util.function.IntConsumer;
 import java.util.function.IntUnaryOperator;
 
 /**
@@ -42,9 +38,6 @@ import java.util.function.IntUnaryOperator;
  * where the next's do; bytes from one piece of a row to the next.
  */
 final class Transpose {
-  private static final int SHIFT_128 = 0x8080_8080;
-  private static final Vec OFFSET = ymm(15);
-
   private final Assembler a;
   private final IntUnaryOperator place;
 
@@ -60,32 +53,20 @@ final class Transpose {
 
   /** A panel's values. */
   static Function values() {
-    return Function.avx2(a -> new Transpose(a, step -> 128 * step).write(eight -> {}));
-  }
-
-  /** A panel's bytes, and after every chunk what makes up for the activations' offset of 128. */
-  static Function bytes(Product product, Dot dot) {
-    int runs = product == Product.BYTES_HALVES ? 2 : 1;
-    return dot.function(
-        a -> {
-          Snippets.constant(a, OFFSET, SHIFT_128, RAX);
-          Transpose transpose = new Transpose(a, step -> 128 * step);
-          transpose.write(eight -> transpose.sums(eight, runs, dot));
-        });
+    return Function.avx2(a -> new Transpose(a, step -> 128 * step).write());
   }
 
   /** One constant of each of eight chunks; for halves, both constants of each of four. */
   static Function constants(Product product) {
     int chunk = product.panelChunk();
     IntUnaryOperator place =
-        product == Product.BYTES_HALVES
-            ? step -> step / 2 * chunk + step % 2 * Product.SECOND_HALF
+        product.runs() == 2
+            ? step -> step / 2 * chunk + step % 2 * product.secondHalf()
             : step -> step * chunk;
-    return Function.avx2(a -> new Transpose(a, place).write(eight -> {}));
+    return Function.avx2(a -> new Transpose(a, place).write());
   }
 
-  /** Writes the function; after eight rows of a piece something more may be done with them. */
-  private void write(IntConsumer afterEight) {
+  private void write() {
     a.push(RBX);
     // Row 4i is at base i, rows 4i+1 to 4i+3 after it.
     Gpr[] bases = {RSI, R11, RAX, RBX};
@@ -105,7 +86,6 @@ final class Transpose {
           a.op(VMOVUPS_STORE, column(4 * part + i, eight), ymm(i));
         }
       }
-      afterEight.accept(eight);
     }
     for (Gpr base : bases) {
       a.add(base, R9);
@@ -138,21 +118,6 @@ final class Transpose {
     for (int half = 0; half < 2; half++) {
       a.op(VPUNPCKLQDQ, ymm(2 * half), ymm(4 + half), ymm(6 + half));
       a.op(VPUNPCKHQDQ, ymm(2 * half + 1), ymm(4 + half), ymm(6 + half));
-    }
-  }
-
-  /** Stores {@code -128 · Σ} of eight rows' bytes, for all steps or for each half of them. */
-  private void sums(int eight, int runs, Dot dot) {
-    Vec sum = ymm(0);
-    Vec zero = ymm(1);
-    for (int run = 0; run < runs; run++) {
-      Snippets.clear(a, sum);
-      for (int step = run * 8 / runs; step < (run + 1) * 8 / runs; step++) {
-        a.op(dot.op(), sum, OFFSET, column(step, eight));
-      }
-      Snippets.clear(a, zero);
-      a.op(VPSUBD, sum, zero, sum);
-      a.op(VMOVDQU_STORE, at(RDI, Product.SUMS + run * Product.SECOND_HALF + 32 * eight), sum);
     }
   }
 }

@@ -112,7 +112,7 @@ final class Tiles {
     a.op(VCVTDQ2PS, zmm(5), zmm(5));
     Snippets.reduce(a, VADDPS, zmm(5), zmm(3));
     a.op(VMULSS, xmm(5), xmm(5), xmm(4));
-    a.op(VMOVSS_STORE, at(R8, Product.tileSum(0) - Product.tileScale(0)), xmm(5));
+    a.op(VMOVSS_STORE, at(R8, Product.BYTES.tileSum(0) - Product.BYTES.tileScale(0)), xmm(5));
     for (int half = 0; half < 2; half++) {
       a.op(VPADDD, zmm(half), zmm(half), zmm(11));
       a.op(VPMOVDB, at(RSI, 16 * half), zmm(half));

@@ -50,7 +50,7 @@ final class Transpose {
 
   /** A panel's bytes, and after every chunk what makes up for the activations' offset of 128. */
   static Function bytes(Product product) {
-    return Function.of(a -> write(a, step -> 128 * step, product == Product.BYTES_HALVES ? 2 : 1));
+    return Function.of(a -> write(a, step -> 128 * step, product.runs()));
   }
 
   /** One constant of each of eight chunks; for halves, both constants of each of four. */
@@ -59,8 +59,8 @@ final class Transpose {
         a ->
             write(
                 a,
-                product == Product.BYTES_HALVES
-                    ? step -> step / 2 * product.panelChunk() + step % 2 * Product.SECOND_HALF
+                product.runs() == 2
+                    ? step -> step / 2 * product.panelChunk() + step % 2 * product.secondHalf()
                     : step -> step * product.panelChunk(),
                 0));
   }
@@ -105,7 +105,7 @@ final class Transpose {
       }
       a.op(VPXORD, zmm(28), zmm(28), zmm(28));
       a.op(VPSUBD, sum, zmm(28), sum);
-      a.op(VMOVDQU32_STORE, at(RDI, Product.SUMS + run * Product.SECOND_HALF), sum);
+      a.op(VMOVDQU32_STORE, at(RDI, Product.SUMS + run * Product.BYTES.secondHalf()), sum);
     }
     for (Gpr base : new Gpr[] {RSI, R11, RAX, RBX}) {
       a.add(base, R9);

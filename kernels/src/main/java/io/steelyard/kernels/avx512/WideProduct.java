@@ -88,9 +88,9 @@ final class WideProduct {
   private void bytes() {
     Vec first = zmm(24);
     Vec second = zmm(25);
-    int runs = product == Product.BYTES_HALVES ? 2 : 1;
+    int runs = product.runs();
     for (int run = 0; run < runs; run++) {
-      int constants = run * Product.SECOND_HALF;
+      int constants = run * product.secondHalf();
       for (int half = 0; half < 2; half++) {
         a.op(VMOVDQU32, chunkSum(0, half), at(RDI, Product.SUMS + constants + 64 * half));
         for (int token = 1; token < count; token++) {
@@ -109,24 +109,24 @@ final class WideProduct {
       }
       scale(constants, first, second);
     }
-    if (product == Product.BYTES_OFFSET) {
-      a.op(VMOVUPS, first, at(RDI, Product.OFFSETS));
-      a.op(VMOVUPS, second, at(RDI, Product.OFFSETS + 64));
+    if (product.hasOffset()) {
+      a.op(VMOVUPS, first, at(RDI, product.offsets()));
+      a.op(VMOVUPS, second, at(RDI, product.offsets() + 64));
       for (int token = 0; token < count; token++) {
-        a.broadcast(VFMADD231PS, sum(token, 0), first, at(RSI, Product.tileSum(token)));
-        a.broadcast(VFMADD231PS, sum(token, 1), second, at(RSI, Product.tileSum(token)));
+        a.broadcast(VFMADD231PS, sum(token, 0), first, at(RSI, product.tileSum(token)));
+        a.broadcast(VFMADD231PS, sum(token, 1), second, at(RSI, product.tileSum(token)));
       }
     }
   }
 
   /** Turns a chunk's whole numbers into float32 and adds them. */
   private void scale(int constants, Vec first, Vec second) {
-    a.op(VMOVUPS, first, at(RDI, Product.SCALES + constants));
-    a.op(VMOVUPS, second, at(RDI, Product.SCALES + constants + 64));
+    a.op(VMOVUPS, first, at(RDI, product.scales() + constants));
+    a.op(VMOVUPS, second, at(RDI, product.scales() + constants + 64));
     for (int token = 0; token < count; token++) {
       for (int half = 0; half < 2; half++) {
         Vec scale = zmm(26 + (2 * token + half) % 4);
-        a.broadcast(VMULPS, scale, half == 0 ? first : second, at(RSI, Product.tileScale(token)));
+        a.broadcast(VMULPS, scale, half == 0 ? first : second, at(RSI, product.tileScale(token)));
         a.op(VCVTDQ2PS, chunkSum(token, half), chunkSum(token, half));
         a.op(VFMADD231PS, sum(token, half), scale, chunkSum(token, half));
       }

@@ -20,7 +20,6 @@ public final class Cpu {
   public enum Feature {
     /** AVX2, FMA, F16C and BMI2. */
     AVX2,
-    AVX_VNNI,
     /** AVX-512 F, BW, DQ and VL. */
     AVX512,
     AVX512_VNNI,
@@ -111,9 +110,6 @@ public final class Cpu {
       return;
     }
     features.add(Feature.AVX2);
-    if (bit(sevenOne[0], 4)) {
-      features.add(Feature.AVX_VNNI);
-    }
     boolean wide = bit(seven[1], 16) && bit(seven[1], 17) && bit(seven[1], 30) && bit(seven[1], 31);
     if (!wide || (state & AVX512_STATE) != AVX512_STATE) {
       return;

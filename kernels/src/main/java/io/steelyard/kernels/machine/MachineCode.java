@@ -17,7 +17,6 @@ public abstract class MachineCode {
   private final Map<Product, Function> tiles = new EnumMap<>(Product.class);
   private final Map<Product, Function> byteColumns = new EnumMap<>(Product.class);
   private final Map<Product, Function> constantColumns = new EnumMap<>(Product.class);
-  private final Map<Product, Function> widenings = new EnumMap<>(Product.class);
   private final Map<DataType, Function> unpacks = new EnumMap<>(DataType.class);
   private final Map<Single, Function> single = new EnumMap<>(Single.class);
 
@@ -27,7 +26,7 @@ public abstract class MachineCode {
     CALLS,
     /** Activations of one token as {@link #few} takes them. */
     FEW_ACTIVATIONS,
-    /** 16 rows of a type without blocks as half of a panel. */
+    /** 16 rows as half of a panel, but for bytes. */
     TRANSPOSE,
     ADD,
     SILU_GATE,
@@ -39,6 +38,8 @@ public abstract class MachineCode {
     LAYER_NORM,
     SCALE,
     ADD_SCALED,
+    /** Bytes that become words. */
+    WORDS,
     FROM_F16,
     FROM_BF16,
     STORE_KEY_F32,
@@ -91,6 +92,15 @@ public abstract class MachineCode {
     };
   }
 
+  /** The panels of words that a type with blocks would have. */
+  public static Product wordsOf(DataType type) {
+    return switch (bytesOf(type)) {
+      case BYTES_OFFSET -> Product.WORDS_OFFSET;
+      case BYTES_HALVES -> Product.WORDS_HALVES;
+      default -> Product.WORDS;
+    };
+  }
+
   /** What a function of a type is refused with that has none: such weights must be repacked. */
   public static IllegalArgumentException unsupported(DataType type) {
     return new IllegalArgumentException("no machine code takes " + type + " as it is stored");
@@ -107,8 +117,6 @@ public abstract class MachineCode {
   protected abstract Function makeTransposeConstants(Product product);
 
   protected abstract Function makeUnpack(DataType type);
-
-  protected abstract Function makeWiden(Product product);
 
   protected abstract Function makeFew(DataType type, int tokens);
 
@@ -162,12 +170,6 @@ public abstract class MachineCode {
   public final Function unpack(DataType type) {
     Function known = unpacks.get(type);
     return known != null ? known : made(unpacks, type, () -> makeUnpack(type));
-  }
-
-  /** Turns unpacked bytes, for panels of this kind, into values without blocks. */
-  public final Function widen(Product product) {
-    Function known = widenings.get(product);
-    return known != null ? known : made(widenings, product, () -> makeWiden(product));
   }
 
   /** Multiplies rows as they lie in the file with a few tokens. */

@@ -5,9 +5,9 @@ package io.steelyard.kernels.machine;
  * with {@code y[t][r] (+)= Σ panel[k][r] · tile[t][k]}. Lanes are rows, so nothing is ever summed
  * across lanes.
  *
- * <p>A <em>chunk</em> is what eight 4-byte steps along k cover: 32 values of a byte, 16 of bf16, 8
- * of float32. A panel holds, chunk by chunk, 8 steps × 32 rows × 4 bytes, then the chunk's
- * constants, each one for 32 rows. A tile holds, chunk by chunk, 32 bytes for each of its tokens,
+ * <p>A <em>chunk</em> is what a few 4-byte steps along k cover, one step a value of float32, two of
+ * 16 bits or four bytes. A panel holds, chunk by chunk, steps × 32 rows × 4 bytes, then the chunk's
+ * constants, each one for 32 rows. A tile holds, chunk by chunk, the steps of each of its tokens,
  * then the chunk's constants.
  */
 public enum Product {
@@ -16,44 +16,58 @@ public enum Product {
    * the scale; a tile's are scale and sum of each token. Activations are unsigned, 128 more than
    * their value.
    */
-  BYTES(6, 1024 + 2 * 128),
+  BYTES(6, 8, 1024 + 2 * 128),
   /** Bytes with an offset: the constants continue with what is added to every weight. */
-  BYTES_OFFSET(6, 1024 + 3 * 128),
+  BYTES_OFFSET(6, 8, 1024 + 3 * 128),
   /** Bytes with one scale for 16 values: constants of the first half, then of the second. */
-  BYTES_HALVES(6, 1024 + 4 * 128),
+  BYTES_HALVES(6, 8, 1024 + 4 * 128),
+  /**
+   * Whole numbers of 16 bits: one scale for 32 values, a chunk's only constant; a tile's are as
+   * those of bytes.
+   */
+  WORDS(6, 16, 2048 + 128),
+  /** The same with an offset, as {@link #BYTES_OFFSET}. */
+  WORDS_OFFSET(6, 16, 2048 + 2 * 128),
+  /** The same with one scale for 16 values, as {@link #BYTES_HALVES}. */
+  WORDS_HALVES(6, 16, 2048 + 2 * 128),
   /** Pairs of bf16. */
-  BF16(12, 1024),
-  F32(12, 1024),
+  BF16(12, 8, 1024),
+  F32(12, 8, 1024),
   /** A panel of float16, which halves it, with a tile of float32. */
-  F16(12, 512);
+  F16(12, 8, 512);
 
   /** Rows of a panel: two registers. */
   public static final int ROWS = 32;
 
-  /** Steps of a chunk. */
+  /** Steps of a chunk of all but words. */
   public static final int STEPS = 8;
 
-  /** Bytes of a token's values in a tile's chunk. */
-  public static final int TOKEN_BYTES = 4 * STEPS;
-
-  /** Places of a chunk's constants in a panel, and how far behind those of a second half are. */
+  /** Place of the constants in a panel's chunk of bytes. */
   public static final int SUMS = 1024;
 
-  public static final int SCALES = SUMS + 128;
-  public static final int OFFSETS = SCALES + 128;
-  public static final int SECOND_HALF = 256;
-
   private final int tokens;
+  private final int steps;
   private final int panelChunk;
 
-  Product(int tokens, int panelChunk) {
+  Product(int tokens, int steps, int panelChunk) {
     this.tokens = tokens;
+    this.steps = steps;
     this.panelChunk = panelChunk;
   }
 
   /** The most tokens of a tile; a tile has room for so many even where it has fewer. */
   public int tokens() {
     return tokens;
+  }
+
+  /** Steps of a chunk. */
+  public int steps() {
+    return steps;
+  }
+
+  /** Bytes of a token's values in a tile's chunk. */
+  public int tokenBytes() {
+    return 4 * steps;
   }
 
   /** Bytes of a panel's chunk. */
@@ -63,13 +77,13 @@ public enum Product {
 
   /** Bytes of a tile's chunk. */
   public int tileChunk() {
-    return isBytes() ? 256 : TOKEN_BYTES * tokens;
+    return tokenBytes() * tokens + (isInteger() ? 64 : 0);
   }
 
   /** Values that a chunk covers along k. */
   public int chunkValues() {
     return switch (this) {
-      case BYTES, BYTES_OFFSET, BYTES_HALVES -> 32;
+      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, WORDS_HALVES -> 32;
       case BF16 -> 16;
       case F32, F16 -> 8;
     };
@@ -80,12 +94,50 @@ public enum Product {
     return this == BYTES || this == BYTES_OFFSET || this == BYTES_HALVES;
   }
 
-  /** Place of a token's scale in a chunk of a tile of bytes. */
-  public static int tileScale(int token) {
-    return 6 * 32 + 4 * token;
+  /** Whether weights and activations are whole numbers of 16 bits. */
+  public boolean isWords() {
+    return this == WORDS || this == WORDS_OFFSET || this == WORDS_HALVES;
   }
 
-  public static int tileSum(int token) {
-    return 6 * 32 + 32 + 4 * token;
+  /** Whether weights and activations are whole numbers with scales. */
+  public boolean isInteger() {
+    return isBytes() || isWords();
+  }
+
+  /** Whether something is added to every weight of a chunk. */
+  public boolean hasOffset() {
+    return this == BYTES_OFFSET || this == WORDS_OFFSET;
+  }
+
+  /** Scales of a chunk: one, or one for each half. */
+  public int runs() {
+    return this == BYTES_HALVES || this == WORDS_HALVES ? 2 : 1;
+  }
+
+  /** The product whose tiles this one takes: all of bytes take the same, and all of words. */
+  public Product tile() {
+    return isBytes() ? BYTES : isWords() ? WORDS : this;
+  }
+
+  /** Places of a chunk's constants in a panel, and how far behind those of a second half are. */
+  public int scales() {
+    return isBytes() ? SUMS + 128 : 128 * steps;
+  }
+
+  public int offsets() {
+    return scales() + 128;
+  }
+
+  public int secondHalf() {
+    return isBytes() ? 256 : 128;
+  }
+
+  /** Place of a token's scale in a chunk of a tile of whole numbers. */
+  public int tileScale(int token) {
+    return tokenBytes() * tokens + 4 * token;
+  }
+
+  public int tileSum(int token) {
+    return tileScale(token) + 32;
   }
 }

@@ -330,9 +330,6 @@ final class Encodings {
 
   private static String name(Op op) {
     String name = op.name().toLowerCase(Locale.ROOT);
-    if (name.endsWith("_vex")) {
-      return "{vex} " + name.replace("_vex", "");
-    }
     return name.replaceAll("_(store|imm)$", "");
   }
 
