@@ -191,6 +191,7 @@ abstract class MatmulTest {
   private static double extra(DataType type) {
     return switch (type) {
       case Q4_0, Q4_1, Q4_K, Q5_K -> 4;
+      case IQ4_NL, IQ4_XS, MXFP4 -> 6;
       default -> 1;
     };
   }

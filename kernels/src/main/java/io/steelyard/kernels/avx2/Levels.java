@@ -11,7 +11,6 @@ import static io.steelyard.kernels.assembler.Op.VMOVDQU;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
-import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
 import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
@@ -27,7 +26,7 @@ import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.codec.FourBitLevels;
 
 /**
- * IQ4_NL, IQ4_XS and MXFP4, whose nibbles name one of 16 levels, and their scales. Registers 11 to
+ * IQ4_NL, IQ4_XS and MXFP4, whose nibbles name one of 16 levels, and their scales. Registers 12 to
  * 14 hold constants.
  */
 public final class Levels {
@@ -48,8 +47,7 @@ public final class Levels {
 
   // Of IQ4_XS.
   private static final Vec TOO_MUCH = ymm(13);
-  private static final Vec LOW_SHIFTS = ymm(12);
-  private static final Vec HIGH_SHIFTS = ymm(11);
+  private static final Vec SHIFTS = ymm(12);
 
   private Levels() {}
 
@@ -85,10 +83,14 @@ public final class Levels {
     return bytes;
   }
 
-  /** Writes the constants of such a type. */
-  static void constants(Assembler a, DataType type) {
+  /**
+   * Writes the constants of such a type.
+   *
+   * @param less taken off every level
+   */
+  static void constants(Assembler a, DataType type, int less) {
     for (int half = 0; half < 2; half++) {
-      a.mov(RAX, eight(type, half == 0, 0));
+      a.mov(RAX, eight(type, half == 0, less));
       a.mov(at(RSP, -16 + 8 * half), RAX);
     }
     a.op(VMOVDQU, TABLE.as(16), at(RSP, -16));
@@ -99,8 +101,7 @@ public final class Levels {
     }
     if (type == DataType.IQ4_XS) {
       Snippets.constant(a, TOO_MUCH, EXCESS, RAX);
-      Snippets.bytes(a, LOW_SHIFTS, 0x1C18_1410_0C08_0400L, 0, RAX);
-      Snippets.bytes(a, HIGH_SHIFTS, 0x1E1C_1A18_1614_1210L, 0, RAX);
+      Snippets.bytes(a, SHIFTS, 0x1C18_1410_0C08_0400L, 0, RAX);
     }
   }
 
@@ -109,13 +110,26 @@ public final class Levels {
     a.op(VPSHUFB, numbers, TABLE.as(numbers.bytes()), numbers);
   }
 
-  /** The scale of MXFP4, in all lanes: half of a power of two, of which a byte is the exponent. */
+  /** The scale of MXFP4: half of a power of two, of which a byte is the exponent. */
   static void powerOfTwo(Assembler a, Vec to, Mem from) {
-    a.op(VPMOVZXBD, to.as(16), from);
-    a.op(VPSLLD_IMM, to.as(16), to.as(16), 23);
-    Snippets.spread(a, to, to);
-    a.op(VMAXPS, to, to, LEAST);
-    a.op(VMULPS, to, to, HALVES);
+    a.op(VPBROADCASTD, to, from);
+    exponents(a, to);
+  }
+
+  /** The same of two blocks, in either half of the lanes. */
+  static void powersOfTwo(Assembler a, Vec to, Vec other, Mem first, Mem second) {
+    a.op(VPBROADCASTD, to.as(16), first);
+    a.op(VPBROADCASTD, other.as(16), second);
+    a.op(VINSERTI128, to, to, other.as(16), 1);
+    exponents(a, to);
+  }
+
+  /** The lowest byte of every lane becomes a float32's exponent. */
+  private static void exponents(Assembler a, Vec of) {
+    a.op(VPSLLD_IMM, of, of, 24);
+    a.op(VPSRLD_IMM, of, of, 1);
+    a.op(VMAXPS, of, of, LEAST.as(of.bytes()));
+    a.op(VMULPS, of, of, HALVES.as(of.bytes()));
   }
 
   /**
@@ -124,12 +138,14 @@ public final class Levels {
    *
    * @param block the first word
    */
-  static void scales(Assembler a, Vec to, Vec other, Mem block) {
+  static void scales(Assembler a, Vec to, Vec other, Vec third, Mem block) {
     a.op(VPBROADCASTD, to, block.plus(4));
-    a.op(VPSRLVD, to, to, LOW_SHIFTS);
+    a.op(VPSRLVD, to, to, SHIFTS);
     keep(a, to, 28, 28);
     a.op(VPBROADCASTD, other, block);
-    a.op(VPSRLVD, other, other, HIGH_SHIFTS);
+    a.op(VPSRLD_IMM, other, other, 16);
+    a.op(VPSRLD_IMM, third, SHIFTS, 1);
+    a.op(VPSRLVD, other, other, third);
     keep(a, other, 30, 26);
     a.op(VPOR, to, to, other);
     a.op(VPSUBD, to, to, TOO_MUCH);

@@ -72,7 +72,7 @@ final class Unpack {
   private static void write(Assembler a, DataType type) {
     bytes(a, NIBBLES, 0x0F);
     if (Levels.has(type)) {
-      Levels.constants(a, type);
+      Levels.constants(a, type, 0);
     } else {
       bytes(
           a,
@@ -149,7 +149,7 @@ final class Unpack {
         a.op(VMOVSS_STORE, at(RDX), xmm(1));
       }
       case IQ4_XS -> {
-        Levels.scales(a, ymm(1), ymm(2), at(RDI));
+        Levels.scales(a, ymm(1), ymm(2), ymm(3), at(RDI));
         a.op(VMOVUPS_STORE, at(RDX), ymm(1));
         for (int run = 0; run < 8; run++) {
           levels(a, run, at(RDI, 8 + 16 * run));
