@@ -67,6 +67,14 @@ final class FewNibbles {
   private static final Vec PRODUCT = ymm(10);
   private static final Vec OTHER = ymm(11);
 
+  /** Runs of 32 weights that are taken at a time. */
+  private static final int STEP = 4;
+
+  /** How far ahead rows are asked for, in bytes: about what comes while memory answers. */
+  private static final int AHEAD = 4096;
+
+  private static final int LINE = 64;
+
   /** Scales of both rows' blocks on the stack; then the count of rows. */
   private static final int SECOND = 32;
 
@@ -118,14 +126,7 @@ final class FewNibbles {
     for (int token = 0; token < tokens; token++) {
       Snippets.clear(a, sum(token));
     }
-    Label block = a.loop();
-    block();
-    for (Gpr row : rows) {
-      a.add(row, type.blockBytes());
-    }
-    a.add(RBX, runs() * FewActivations.BLOCK);
-    a.sub(RBP, 1);
-    a.jump(Condition.NOT_EQUAL, block);
+    blocks();
     Label end = new Label();
     store(end);
     a.add(RDI, at(R9, 40));
@@ -138,6 +139,44 @@ final class FewNibbles {
     for (int i = kept.length - 1; i >= 0; i--) {
       a.pop(kept[i]);
     }
+  }
+
+  /** A few blocks at a time, then one by one. */
+  private void blocks() {
+    Label rest = new Label();
+    Label end = new Label();
+    int step = STEP / runs();
+    if (step > 1) {
+      a.sub(RBP, step);
+      a.jump(Condition.LESS, rest);
+      Label some = a.loop();
+      blocks(step);
+      a.sub(RBP, step);
+      a.jump(Condition.NOT_LESS, some);
+      a.place(rest);
+      a.add(RBP, step);
+      a.jump(Condition.EQUAL, end);
+    }
+    Label one = a.loop();
+    blocks(1);
+    a.sub(RBP, 1);
+    a.jump(Condition.NOT_EQUAL, one);
+    a.place(end);
+  }
+
+  private void blocks(int count) {
+    for (int at = 0; at < count * type.blockBytes(); at += LINE) {
+      for (Gpr row : rows) {
+        a.prefetcht1(at(row, AHEAD + at));
+      }
+    }
+    for (int i = 0; i < count; i++) {
+      block(i * type.blockBytes(), i * FewActivations.BLOCK);
+    }
+    for (Gpr row : rows) {
+      a.add(row, count * type.blockBytes());
+    }
+    a.add(RBX, count * runs() * FewActivations.BLOCK);
   }
 
   private int runs() {
@@ -172,35 +211,43 @@ final class FewNibbles {
     Snippets.constant(a, FACTOR, type == DataType.Q4_1 ? 2f : 2f * excess, RAX);
   }
 
-  private void block() {
-    if (type == DataType.IQ4_XS) {
-      for (int row = 0; row < 2; row++) {
-        Levels.scales(a, ymm(4), ymm(5), ymm(6), at(rows[row]));
-        a.op(VMOVUPS_STORE, at(RSP, SECOND * row), ymm(4));
+  /**
+   * Multiplies a block of either row.
+   *
+   * @param at its distance from R12 and R15
+   * @param activations their distance from RBX
+   */
+  private void block(int at, int activations) {
+    Mem first = at(rows[0], at);
+    Mem second = at(rows[1], at);
+    switch (type) {
+      case IQ4_XS -> {
+        Levels.scales(a, ymm(4), ymm(5), ymm(6), first);
+        a.op(VMOVUPS_STORE, at(RSP), ymm(4));
+        Levels.scales(a, ymm(4), ymm(5), ymm(6), second);
+        a.op(VMOVUPS_STORE, at(RSP, SECOND), ymm(4));
       }
-    } else if (type == DataType.MXFP4) {
-      Levels.powersOfTwo(a, SCALE, OTHER, at(rows[0]), at(rows[1]));
-    } else {
-      halves();
+      case MXFP4 -> Levels.powersOfTwo(a, SCALE, OTHER, first, second);
+      default -> halves(first, second);
     }
+    int nibbles = type.blockBytes() - 16 * runs();
     for (int run = 0; run < runs(); run++) {
       if (type == DataType.IQ4_XS) {
         a.op(VBROADCASTSS, SCALE.as(16), at(RSP, 4 * run));
         a.op(VBROADCASTSS, OTHER.as(16), at(RSP, SECOND + 4 * run));
         a.op(VINSERTI128, SCALE, SCALE, OTHER.as(16), 1);
       }
-      int nibbles = type == DataType.IQ4_XS ? 8 + 16 * run : type.blockBytes() - 16;
-      load(nibbles);
+      load(first.plus(nibbles + 16 * run), second.plus(nibbles + 16 * run));
       for (int token = 0; token < tokens; token++) {
-        multiply(token, run * FewActivations.BLOCK);
+        multiply(token, activations + run * FewActivations.BLOCK);
       }
     }
   }
 
   /** A block's first float16, and the second where it is a minimum: each row's in its lanes. */
-  private void halves() {
-    a.op(VPBROADCASTD, SCALE.as(16), at(rows[0]));
-    a.op(VPBROADCASTD, OTHER.as(16), at(rows[1]));
+  private void halves(Mem first, Mem second) {
+    a.op(VPBROADCASTD, SCALE.as(16), first);
+    a.op(VPBROADCASTD, OTHER.as(16), second);
     a.op(VPUNPCKLQDQ, SCALE.as(16), SCALE.as(16), OTHER.as(16));
     a.op(VCVTPH2PS, SCALE, SCALE.as(16));
     if (type == DataType.Q4_1) {
@@ -211,11 +258,11 @@ final class FewNibbles {
   }
 
   /** 32 weights of either row as words: eight a register. */
-  private void load(int offset) {
+  private void load(Mem first, Mem second) {
     Vec low = weights(0);
     Vec high = weights(2);
-    a.op(VMOVDQU, low.as(16), at(rows[0], offset));
-    a.op(VINSERTI128, low, low, at(rows[1], offset), 1);
+    a.op(VMOVDQU, low.as(16), first);
+    a.op(VINSERTI128, low, low, second, 1);
     a.op(VPSRLW_IMM, high, low, 4);
     Snippets.clear(a, OTHER);
     for (int half = 0; half < 2; half++) {
