@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.codec.Repacker;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,25 @@ abstract class MatmulTest {
             Rows x = data.rows(tokens, columns, columns + 5);
             compare(List.of(tensor), x, data.rows(tokens, rows, rows + 3), tokens, arena, seed);
           }
+        }
+      }
+    }
+  }
+
+  /** Scales of 2^-128 to 2^-126, of which the first two are subnormal, and of 2^120 to 2^122. */
+  @Test
+  void theSmallestAndTheLargestPowersOfTwoScale() {
+    for (int first : new int[] {0, 248}) {
+      for (int tokens : new int[] {1, 40}) {
+        try (Arena arena = Arena.ofShared()) {
+          RandomData data = new RandomData(arena, first);
+          Tensor tensor = data.tensor(DataType.MXFP4, 9, 160);
+          for (int block = 0; block * 17L < tensor.data().byteSize(); block++) {
+            tensor.data().set(ValueLayout.JAVA_BYTE, block * 17L, (byte) (first + block % 3));
+          }
+          Rows x = data.rows(tokens, 160, 160);
+          reference.scale(x, first == 0 ? 0x1p60f : 0x1p-60f, tokens);
+          compare(List.of(tensor), x, data.rows(tokens, 9, 9), tokens, arena, first);
         }
       }
     }
@@ -153,6 +173,7 @@ abstract class MatmulTest {
   private static double extra(DataType type) {
     return switch (type) {
       case Q4_0, Q4_1, Q4_K, Q5_K -> 4;
+      case IQ4_NL, IQ4_XS, MXFP4 -> 6;
       default -> 1;
     };
   }

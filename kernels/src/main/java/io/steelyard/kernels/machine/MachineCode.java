@@ -85,7 +85,7 @@ public abstract class MachineCode {
   /** The panels of bytes that a type with blocks would have. */
   public static Product bytesOf(DataType type) {
     return switch (type) {
-      case Q8_0, Q4_0 -> Product.BYTES;
+      case Q8_0, Q4_0, IQ4_NL, IQ4_XS, MXFP4 -> Product.BYTES;
       case Q4_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
       case Q6_K -> Product.BYTES_HALVES;
       default -> throw unsupported(type);
