@@ -231,6 +231,7 @@ final class VectorUnit {
       }
       case VPERMI2PS -> choose(to, a, b);
       case VPERMT2PS -> choose(a, to, b);
+      default -> require(i, false);
     }
   }
 
