@@ -29,6 +29,7 @@ public final class Decoder {
           Op.VPEXTRB_STORE,
           Op.VPEXTRW_STORE,
           Op.VPEXTRD_STORE,
+          Op.VBROADCASTI128,
           Op.VBROADCASTI32X4,
           Op.VBROADCASTI64X4);
 
@@ -38,6 +39,8 @@ public final class Decoder {
           Op.VPACKSSWB,
           Op.VPACKSSDW,
           Op.VPERMILPS,
+          Op.VPUNPCKLBW,
+          Op.VPUNPCKHBW,
           Op.VPUNPCKLDQ,
           Op.VPUNPCKHDQ,
           Op.VPUNPCKLQDQ,

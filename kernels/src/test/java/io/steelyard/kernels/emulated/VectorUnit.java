@@ -67,7 +67,7 @@ final class VectorUnit {
       case VPEXTRD_STORE -> result[0] = b[immediate & 3];
       case VBROADCASTSS, VPBROADCASTD -> Arrays.fill(result, 0, lanes, b[0]);
       case VPBROADCASTW -> Arrays.fill(result, 0, lanes, (b[0] & 0xFFFF) * 0x1_0001);
-      case VBROADCASTI32X4 -> repeat(4);
+      case VBROADCASTI32X4, VBROADCASTI128 -> repeat(4);
       case VBROADCASTI64X4 -> repeat(8);
       case VINSERTI128, VINSERTI64X4 -> {
         System.arraycopy(a, 0, result, 0, lanes);
@@ -201,6 +201,8 @@ final class VectorUnit {
           result[lane] = b[(lane & ~3) + (immediate >> 2 * (lane & 3) & 3)];
         }
       }
+      case VPUNPCKLBW -> unpackBytes(0);
+      case VPUNPCKHBW -> unpackBytes(8);
       case VPUNPCKLDQ -> unpack(1, 0);
       case VPUNPCKHDQ -> unpack(1, 2);
       case VPUNPCKLQDQ -> unpack(2, 0);
@@ -348,6 +350,12 @@ final class VectorUnit {
     }
   }
 
+  private void unpackBytes(int first) {
+    for (int at = 0; at < 4 * lanes; at++) {
+      setByte(result, at, byteOf((at & 1) == 0 ? a : b, (at & ~15) + first + (at & 15) / 2));
+    }
+  }
+
   private void choose(int[] indices, int[] low, int[] high) {
     for (int lane = 0; lane < lanes; lane++) {
       int index = indices[lane] & 2 * lanes - 1;
@@ -366,7 +374,7 @@ final class VectorUnit {
   /** Bytes of what one bit of a mask selects. */
   private static int element(Op op) {
     return switch (op) {
-      case VPMOVDB, VPSUBB, VPSHUFB, VPACKSSWB -> 1;
+      case VPMOVDB, VPSUBB, VPSHUFB, VPACKSSWB, VPUNPCKLBW, VPUNPCKHBW -> 1;
       case VMOVDQU16,
           VPBROADCASTW,
           VCVTPS2PH,
