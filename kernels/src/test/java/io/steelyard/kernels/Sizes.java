@@ -12,7 +12,7 @@ enum Sizes {
   int[] columns(DataType type) {
     return switch (type.blockSize()) {
       case 1 -> this == ALL ? new int[] {1, 3, 17, 64, 77, 1100} : new int[] {3, 77};
-      case 32 -> this == ALL ? new int[] {32, 96, 576, 1056} : new int[] {96, 288};
+      case 32 -> this == ALL ? new int[] {32, 96, 576, 1056} : new int[] {96, 192, 288};
       default -> this == ALL ? new int[] {256, 768, 1280} : new int[] {256, 768};
     };
   }

@@ -20,7 +20,7 @@ import java.util.Set;
 public final class Decoder {
   private static final int LONGEST = 15;
 
-  private static final Set<Op> IN_MEMORY_ONLY =
+  static final Set<Op> IN_MEMORY_ONLY =
       EnumSet.of(
           Op.VMOVSS,
           Op.VMOVSS_STORE,
@@ -32,6 +32,21 @@ public final class Decoder {
           Op.VBROADCASTI128,
           Op.VBROADCASTI32X4,
           Op.VBROADCASTI64X4);
+
+  /** These can't have a mask, or have no use for one. */
+  static final Set<Op> UNMASKED =
+      EnumSet.of(
+          Op.VMOVSS,
+          Op.VMOVSS_STORE,
+          Op.VPEXTRB_STORE,
+          Op.VPEXTRW_STORE,
+          Op.VPEXTRD_STORE,
+          Op.VADDSS,
+          Op.VMULSS,
+          Op.VDIVSS,
+          Op.VMAXSS,
+          Op.VSQRTSS,
+          Op.VFMADD231SS);
 
   /** A mask says nothing about which elements of these sources are read. */
   private static final Set<Op> MOVES_ELEMENTS =
@@ -293,7 +308,7 @@ public final class Decoder {
     boolean toSecond = op.form == Form.VM;
     boolean store = (toRm && place.isPresent()) || op == Op.VMASKMOVPS_STORE;
     require(op.form == Form.RVM || toSecond || second == 0);
-    require(!(store && zeroing));
+    require(!(store && zeroing) && (mask == 0 || !UNMASKED.contains(op)));
     // Those with an immediate value are all in the third table, but for the shifts.
     int immediate = op.map == 3 || op.form == Form.VM ? one() : 0;
     boolean perElement =

@@ -155,7 +155,7 @@ final class Encodings {
     };
   }
 
-  private static boolean exists(Op op, int bytes) {
+  static boolean exists(Op op, int bytes) {
     boolean scalar =
         (op.memory == Op.Memory.DWORD || op == Op.VPEXTRW_STORE || op == Op.VPEXTRB_STORE)
             && op != Op.VBROADCASTSS
