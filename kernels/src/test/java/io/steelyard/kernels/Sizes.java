@@ -22,7 +22,7 @@ enum Sizes {
     if (Repacker.target(type) != type) {
       return this == ALL ? new int[] {1, 49} : new int[] {5};
     }
-    return this == ALL ? new int[] {1, 5, 6, 7, 49, 130} : new int[] {7, 49};
+    return this == ALL ? new int[] {1, 5, 6, 7, 49, 130} : new int[] {37};
   }
 
   int[] tokens(DataType type) {
