@@ -53,6 +53,11 @@ public class Avx2 extends MachineCode {
   }
 
   @Override
+  public int fewScale() {
+    return FewActivations.SPREAD;
+  }
+
+  @Override
   protected Function make(Single which) {
     return switch (which) {
       case CALLS -> Calls.function();
