@@ -52,7 +52,8 @@ import io.steelyard.kernels.machine.Function;
  * What {@link FewTokens} says, of Q4_0, Q4_1, IQ4_NL, MXFP4 and IQ4_XS: two rows at a time, which
  * lie next to each other, each in 16 bytes of every register. A row that is left over is taken
  * twice. So the same instructions serve 64 weights, and a token's sum waits half as often for the
- * one before.
+ * one before. Bytes from a token's activations to the scales of its blocks lead to what {@link
+ * FewActivations} has spread over both rows.
  *
  * <p>Weights are unsigned, so that bytes become words without their sign; what they are too large
  * by is taken off with the activations' sums.
@@ -76,11 +77,10 @@ final class FewNibbles {
 
   private static final int LINE = 64;
 
-  /** Scales of both rows' blocks on the stack; then the count of rows. */
+  /** A large block's scales on the stack, and the second row's behind them. */
   private static final int SECOND = 32;
 
-  private static final int ROWS = 64;
-  private static final int STACK = 80;
+  private static final int STACK = 64;
 
   private final Assembler a;
   private final DataType type;
