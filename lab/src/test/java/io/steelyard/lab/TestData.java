@@ -296,6 +296,24 @@ public final class TestData {
     return copy(engine, engine.tokenMismatch(), engine.logits(), engine.generated(), outputs);
   }
 
+  /** The same whose calls of a workload take so long. */
+  public static EngineParity estimating(EngineParity engine, String workload, long nanos) {
+    return new EngineParity(
+        engine.label(),
+        engine.modelSha256(),
+        engine.info(),
+        engine.settings(),
+        engine.libraries(),
+        engine.tokenChecksum(),
+        engine.tokenMismatch(),
+        engine.logits(),
+        engine.exact(),
+        engine.generated(),
+        engine.outputs(),
+        Map.of(workload, nanos),
+        engine.startNanos());
+  }
+
   public static EngineParity generating(EngineParity engine, int... ids) {
     return copy(engine, engine.tokenMismatch(), engine.logits(), ids, engine.outputs());
   }

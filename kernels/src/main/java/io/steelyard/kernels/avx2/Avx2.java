@@ -64,6 +64,7 @@ public class Avx2 extends MachineCode {
       case FEW_ACTIVATIONS -> FewActivations.function();
       case TRANSPOSE -> Transpose.values();
       case ADD -> Elementwise.add();
+      case MULTIPLY -> Elementwise.multiply();
       case SILU_GATE -> Elementwise.gate(Activation.SILU);
       case GELU_GATE -> Elementwise.gate(Activation.GELU);
       case SILU -> Elementwise.activation(Activation.SILU);

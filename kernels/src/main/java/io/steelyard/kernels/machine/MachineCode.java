@@ -29,6 +29,7 @@ public abstract class MachineCode {
     /** 16 rows as half of a panel, but for bytes. */
     TRANSPOSE,
     ADD,
+    MULTIPLY,
     SILU_GATE,
     GELU_GATE,
     SILU,

@@ -114,6 +114,7 @@ public final class BenchmarkRun {
                 journal,
                 proofs.proved.keySet(),
                 new ForkRunner(study, workers, NO_PROMPTS, journal, proofs.proved),
+                Look.atFirst(study, proofs.proved),
                 entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
                 listener)
             .run();

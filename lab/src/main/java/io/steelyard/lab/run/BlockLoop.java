@@ -35,10 +35,10 @@ final class BlockLoop {
   private static final int ATTEMPTS = 2;
 
   /**
-   * Once so many have been made and most were disturbed, that is what the machine is like: to
-   * measure a block again would only cost the time of another.
+   * Once so many have been made and most were disturbed, that is what the machine is like, as long
+   * as it stays so: to measure a block again would only cost the time of another.
    */
-  private static final int ATTEMPTS_TO_KNOW = 6;
+  private static final int ATTEMPTS_TO_KNOW = 2;
 
   /** A process that fails may have been killed from outside; a second failure is the engine's. */
   private static final int TRIES = 2;
@@ -63,13 +63,16 @@ final class BlockLoop {
   }
 
   /** What the loop asks of the machine. */
-  interface Machine {
+  interface Machine extends AutoCloseable {
     Sentinel.Reading sentinel() throws WorkerException;
 
     MachineCounters counters() throws IOException;
 
     /** As {@link System#nanoTime}. */
     long nanos();
+
+    @Override
+    default void close() {}
   }
 
   private final Study study;
@@ -77,17 +80,19 @@ final class BlockLoop {
   private final List<Cell> cells;
   private final Forks forks;
   private final Machine machine;
+  private final Look atFirst;
   private final Function<List<Entry>, Look> look;
   private final RunListener listener;
   private final long startedNanos;
   private final long spentBefore;
-  private Look seen = Look.NOTHING;
+  private Look seen;
 
   /** The block that {@link #seen} is for. */
   private int seenBlock;
 
   /**
    * @param labels what is measured; a study's other labels are not
+   * @param atFirst how to begin, before there are blocks to look at
    * @param look tells what the entries of some blocks allow to be said
    */
   BlockLoop(
@@ -96,9 +101,10 @@ final class BlockLoop {
       Journal journal,
       Set<String> labels,
       Forks forks,
+      Look atFirst,
       Function<List<Entry>, Look> look,
       RunListener listener) {
-    this(study, journal, labels, forks, machine(workers), look, listener);
+    this(study, journal, labels, forks, machine(workers), atFirst, look, listener);
   }
 
   BlockLoop(
@@ -107,6 +113,7 @@ final class BlockLoop {
       Set<String> labels,
       Forks forks,
       Machine machine,
+      Look atFirst,
       Function<List<Entry>, Look> look,
       RunListener listener) {
     this.study = study;
@@ -114,6 +121,7 @@ final class BlockLoop {
     this.cells = study.cells().stream().filter(cell -> labels.contains(cell.label())).toList();
     this.forks = forks;
     this.machine = machine;
+    this.atFirst = atFirst;
     this.look = look;
     this.listener = listener;
     this.startedNanos = machine.nanos();
@@ -121,10 +129,11 @@ final class BlockLoop {
   }
 
   private static Machine machine(Workers workers) {
+    Sentinel sentinel = new Sentinel(workers);
     return new Machine() {
       @Override
       public Sentinel.Reading sentinel() throws WorkerException {
-        return Sentinel.read(workers);
+        return sentinel.read();
       }
 
       @Override
@@ -136,11 +145,22 @@ final class BlockLoop {
       public long nanos() {
         return System.nanoTime();
       }
+
+      @Override
+      public void close() {
+        sentinel.close();
+      }
     };
   }
 
   /** Measures until the design is fulfilled, all is settled, or the budget is spent. */
   public void run() throws WorkerException {
+    try (machine) {
+      measure();
+    }
+  }
+
+  private void measure() throws WorkerException {
     for (int block = 1; block <= study.design().forks(); block++) {
       if (block > Study.Design.LEAST_FORKS && budgetSpent() && !begun(block)) {
         listener.note(
@@ -275,12 +295,12 @@ final class BlockLoop {
   }
 
   /**
-   * What the blocks before this one tell; nothing before there are enough. It follows from the
+   * What the blocks before this one tell, or nothing yet where they are few. It follows from the
    * journal alone, so that a run that is resumed goes on as it would have.
    */
   private Look seen(int block) {
     if (block <= Study.Design.LEAST_FORKS) {
-      return Look.NOTHING;
+      return atFirst;
     }
     if (seenBlock != block) {
       seen = look.apply(journal.entries().stream().filter(e -> e.block() < block).toList());

@@ -8,8 +8,8 @@ import io.steelyard.lab.study.Study;
  * @param forkSeconds what the processes of a block take
  */
 record BlockPlan(double forkSeconds) {
-  /** What the sentinel takes a block, its start included. */
-  private static final double SENTINEL_SECONDS = 2;
+  /** What the sentinel takes a block. */
+  private static final double SENTINEL_SECONDS = 1;
 
   /** On shared machines every second block is disturbed and measured again. */
   private static final double REPEATED = 1.5;

@@ -90,6 +90,7 @@ public final class CommandRun {
               journal,
               study.engines().keySet(),
               new CommandForks(study, directory::stderr, journal),
+              Look.NOTHING,
               entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
               listener)
           .run();

@@ -1,6 +1,7 @@
 package io.steelyard.lab.run;
 
 import io.steelyard.lab.metric.Metric;
+import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Entry.Role;
@@ -36,8 +37,38 @@ record Look(
   /** One trial alone has no spread. */
   private static final int LEAST_TRIALS = 2;
 
+  /** Warm-up calls of a process, before one can know: for so long the JVM compiles. */
+  private static final int WARM_UP_CALLS = 12;
+
+  /** How much more a call varies than a process, as variances, before one can know. */
+  private static final double CALLS_TO_PROCESSES = 4;
+
   /** With fewer blocks Student's t is so wide that more trials can't make up for it. */
   private static final int BLOCKS_WANTED = 10;
+
+  /**
+   * How to begin: with as many trials as pay by what a call took in the parity run.
+   *
+   * @param engines by label, those that are measured
+   */
+  static Look atFirst(Study study, Map<String, EngineParity> engines) {
+    Map<Workload, Integer> trials = new HashMap<>();
+    for (Workload workload : study.workloads()) {
+      long call = 0;
+      long start = 0;
+      for (EngineParity engine : engines.values()) {
+        call = Math.max(call, engine.estimates().getOrDefault(workload.name(), 0L));
+        start = Math.max(start, engine.startNanos());
+      }
+      if (study.design().freeTrials() && call > 0) {
+        double fork = start + (double) WARM_UP_CALLS * call;
+        int best = (int) Math.round(Math.sqrt(CALLS_TO_PROCESSES * fork / call));
+        int most = affordable(study, fork, (double) call);
+        trials.put(workload, Math.max(study.design().trials(), Math.min(best, most)));
+      }
+    }
+    return new Look(Set.of(), trials, Map.of());
+  }
 
   /**
    * Takes a look.
@@ -61,10 +92,8 @@ record Look(
         if (!settled(study, metric, summary, adaptive.precision())) {
           settled.remove(workload);
         }
-        // Where the number of trials is given, it stays.
-        boolean free = adaptive.mostTrials() > study.design().trials();
         for (String label : study.engines().keySet()) {
-          if (free && !label.equals(study.baseline())) {
+          if (study.design().freeTrials() && !label.equals(study.baseline())) {
             trials(study, label, metric, blocks)
                 .ifPresent(n -> trials.merge(workload, n, Math::max));
           }

@@ -11,9 +11,10 @@ import java.util.Map;
 
 /**
  * Watches whether the machine is still the one that the run began on: a fixed amount of computing
- * and of memory traffic, timed by a small worker of its own before each block.
+ * and of memory traffic, timed by a small worker of its own before each block. The worker is kept,
+ * and stopped in between: to start it and warm it up takes longer than a reading.
  */
-final class Sentinel {
+final class Sentinel implements AutoCloseable {
   /** A block is disturbed where a sentinel time is further than this from the run's median. */
   static final double TOLERANCE = 0.05;
 
@@ -25,12 +26,19 @@ final class Sentinel {
 
   private static final String ENGINE = "sentinel";
 
+  private static final long COMPUTE_REPETITIONS = 10;
+
   /**
    * The fastest of so many: on shared machines a few can all be unlucky with the memory's speed.
    */
-  private static final long REPETITIONS = 30;
+  private static final long BANDWIDTH_REPETITIONS = 30;
 
-  private Sentinel() {}
+  private final Workers workers;
+  private WorkerProcess worker;
+
+  Sentinel(Workers workers) {
+    this.workers = workers;
+  }
 
   /**
    * What the sentinel saw.
@@ -40,17 +48,41 @@ final class Sentinel {
    */
   record Reading(long computeNanos, long bandwidthNanos) {}
 
-  static Reading read(Workers workers) throws WorkerException {
-    try (WorkerProcess worker = workers.start("sentinel", ENGINE, Map.of())) {
-      return new Reading(time(worker, "compute"), time(worker, "bandwidth"));
+  /** Reads it. A worker that was lost since the last time is replaced. */
+  Reading read() throws WorkerException {
+    if (worker != null) {
+      try {
+        return readAgain();
+      } catch (WorkerException e) {
+        close();
+      }
     }
+    worker = workers.start("sentinel", ENGINE, Map.of());
+    return readAgain();
   }
 
-  private static long time(WorkerProcess worker, String kernel) throws WorkerException {
+  private Reading readAgain() throws WorkerException {
+    worker.resume();
+    Reading reading = 
+        new Reading(
+            time("compute", COMPUTE_REPETITIONS), time("bandwidth", BANDWIDTH_REPETITIONS));
+    worker.pause();
+    return reading;
+  }
+
+  private long time(String kernel, long repetitions) throws WorkerException {
     return worker
-        .kernel(new KernelRequest(kernel, Map.of("repetitions", REPETITIONS), 1))
+        .kernel(new KernelRequest(kernel, Map.of("repetitions", repetitions), 1))
         .value()
         .nanos();
+  }
+
+  @Override
+  public void close() {
+    if (worker != null) {
+      worker.close();
+      worker = null;
+    }
   }
 
   /** Why a block is disturbed; empty where it is not. */

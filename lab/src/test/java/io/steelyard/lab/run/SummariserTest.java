@@ -226,6 +226,30 @@ class SummariserTest {
   }
 
   @Test
+  void shortCallsGetMoreTrialsFromTheFirstBlockOn() {
+    study = TestData.with(study, adaptive(10, 20, 600));
+
+    // A start takes a second: with 100 ms a call that is 22 calls before the first trial.
+    assertThat(trialsAtFirst(100_000_000)).isEqualTo(9);
+    assertThat(trialsAtFirst(10_000_000)).as("the most there may be").isEqualTo(20);
+    assertThat(trialsAtFirst(10_000_000_000L))
+        .as("where the budget has no room for more")
+        .isEqualTo(study.design().trials());
+  }
+
+  private int trialsAtFirst(long nanos) {
+    EngineParity engine = TestData.estimating(TestData.parity("a"), "pp512", nanos);
+    return Look.atFirst(study, Map.of("a", engine)).trials().get(Workload.prefill(512, 0));
+  }
+
+  @Test
+  void aNumberOfTrialsThatIsGivenStaysFromTheFirstBlockOn() {
+    EngineParity engine = TestData.estimating(TestData.parity("a"), "pp512", 1_000_000);
+
+    assertThat(Look.atFirst(study, Map.of("a", engine)).trials()).isEmpty();
+  }
+
+  @Test
   void moreTrialsPayWhereTheyScatterMoreThanTheirProcesses() {
     study = TestData.with(study, adaptive(10, 20, Study.Design.NO_BUDGET));
     scatteringTrials(200, 0);
