@@ -108,9 +108,7 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeFew(DataType type, int tokens) {
-    return FewNibbles.takes(type)
-        ? FewNibbles.of(type, tokens)
-        : FewTokens.of(type, tokens);
+    return FewNibbles.takes(type) ? FewNibbles.of(type, tokens) : FewTokens.of(type, tokens);
   }
 
   @Override

@@ -26,8 +26,8 @@ import io.steelyard.kernels.machine.Function;
  * scale.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
- * where the first block's operands of {@link FewNibbles} with one token go, those of the next behind
- * them; where the sum of the first block's activations goes, that of the next behind it.
+ * where the first block's operands of {@link FewNibbles} with one token go, those of the next
+ * behind them; where the sum of the first block's activations goes, that of the next behind it.
  *
  * <p>All sums are of what was rounded, so that an offset and the rounding's error don't add up.
  */
