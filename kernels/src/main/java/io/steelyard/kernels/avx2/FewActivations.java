@@ -41,8 +41,6 @@ final class FewActivations {
   /** Bytes of a block: a multiple of a register, so that none lies in two of the cache's lines. */
   static final int BLOCK = 96;
 
-  private static final float LARGEST = 32_767;
-
   /** Bytes of a block's operands for both halves of a register: four times 8 values, twice each. */
   static final int SPREAD = 4 * 32 + 2 * 32;
 
@@ -50,6 +48,8 @@ final class FewActivations {
   static final int SPREAD_SCALE = 128;
 
   static final int SPREAD_EIGHTH = 160;
+
+  private static final float LARGEST = 32_767;
 
   private static final Vec EIGHTH = ymm(14);
 
