@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.metric.Metric;
 import io.steelyard.lab.record.Blocks;
@@ -95,7 +96,7 @@ final class BenchRows {
         Environment.processor(),
         "CPU",
         study.model().file(),
-        study.model().name() + " " + settings.weights(),
+        type(label, settings),
         tensorBytes,
         settings.parameters(),
         study.model().random(),
@@ -115,6 +116,15 @@ final class BenchRows {
         further);
   }
 
+  private String type(String label, LoadReport.Settings settings) {
+    return study.model().name()
+        + " "
+        + settings.weights()
+        + (SteelyardProvider.isInterpreted(study.engines().get(label).options())
+            ? ", interpreted"
+            : "");
+  }
+
   private BenchFigure figure(Metric metric, String label, List<ForkRecord> forks) {
     LoadReport.Settings settings = forks.getFirst().start().settings();
     return new BenchFigure(
@@ -122,7 +132,7 @@ final class BenchRows {
         Build.commit(),
         Environment.processor(),
         study.model().file(),
-        study.model().name() + " " + settings.weights(),
+        type(label, settings),
         tensorBytes,
         settings.parameters(),
         study.model().random(),

@@ -25,6 +25,9 @@ import picocli.CommandLine.Spec;
       "Proves first that all engines compute the same thing, then measures them in fresh processes"
           + " in interleaved blocks. Ratios are turned so that above 1 is better.",
       "",
+      "With --precisions it encodes the model to each of them and measures one engine on all: speed,"
+          + " memory, and what the text loses against the model as it was given.",
+      "",
       "With --command it measures whole commands instead, by the same blocks and statistics."
     },
     footer = {
@@ -36,6 +39,7 @@ import picocli.CommandLine.Spec;
       "  ./steelyard compare -e steelyard -e steelyard:label=again --quick",
       "  ./steelyard compare --model synth:llama-135m --depth 4096 --budget 5m",
       "  ./steelyard compare --metrics prefill,decode --text prompt.txt --gen 256",
+      "  ./steelyard compare --model my-f16.gguf --precisions q8_0,q4_k_m --quick",
       "  ./steelyard compare --command \"gzip -kf x\" --command \"xz -kf x\" --prepare sync",
       "  ./steelyard compare --command \"make -j{n}\" --prepare \"make clean\" --parameter n=1,2,4"
     })
@@ -43,6 +47,7 @@ final class CompareCommand implements Callable<Integer> {
   @Spec CommandSpec spec;
   @Mixin StudyOptions options;
   @Mixin ComparisonOptions comparison;
+  @Mixin PrecisionOptions precisions;
 
   @Option(
       names = "--baseline",
@@ -75,7 +80,10 @@ final class CompareCommand implements Callable<Integer> {
       Study study = commands.study(spec, options, baseline, comparison.verdict.margin);
       return begin(new Console(), study);
     }
-    List<String> metrics = comparison.metrics();
+    List<String> metrics =
+        precisions.isEmpty()
+            ? comparison.metrics()
+            : comparison.metrics(PrecisionOptions.METRICS);
     for (String line : allow) {
       if (!FairnessSheet.lines().contains(line)) {
         throw new UsageException(
@@ -85,22 +93,31 @@ final class CompareCommand implements Callable<Integer> {
                 + String.join(", ", FairnessSheet.lines()));
       }
     }
-    List<String> specs =
-        options.engines.isEmpty() ? List.of("steelyard", "llamacpp") : options.engines;
+    List<String> usual =
+        precisions.isEmpty() ? List.of("steelyard", "llamacpp") : List.of("steelyard");
+    List<String> specs = options.engines.isEmpty() ? usual : options.engines;
+    if (!precisions.isEmpty() && specs.size() > 1) {
+      throw new UsageException(
+          "--precisions compares them in one engine, not %d: give one --engine"
+              .formatted(specs.size()));
+    }
     Console console = new Console();
     specs = Engines.prepare(specs, console);
     ResolvedModel model = Models.resolve(options.model, console);
+    if (!precisions.isEmpty()) {
+      specs = precisions.encode(specs.getFirst(), model, console);
+    }
     Study study =
         options.study(
             CommandText.of(spec),
             model,
             specs,
-            baseline,
+            baseline.isEmpty() && !precisions.isEmpty() ? precisions.source() : baseline,
             metrics,
             1,
             comparison.verdict.margin,
             allow);
-    return begin(console, study);
+    return begin(console, precisions.isEmpty() ? study : precisions.of(study));
   }
 
   private int begin(Console console, Study study) throws WorkerException {

@@ -1,10 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.engines.steelyard.SteelyardProvider;
-import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
-import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.models.Model;
 import io.steelyard.models.ModelFile;
@@ -16,21 +12,17 @@ import io.steelyard.models.diffusion.DiffusionDecoder;
 import io.steelyard.models.tokenizer.Tokenizer;
 import io.steelyard.reports.terminal.LiveText;
 import io.steelyard.reports.terminal.Terminal;
-import java.util.Locale;
 import java.util.OptionalInt;
 
 /**
- * One answer by masked diffusion. It runs in this process, because a worker's protocol speaks of
- * tokens that follow each other.
+ * One answer by masked diffusion, in this process.
  *
  * @param mask the mask's id; empty where the file says it
  */
 record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) {
-  private static final String MASK_KEY = "tokenizer.ggml.mask_token_id";
-
   /** Generates, and shows how the text settles, then the text and how long it took. */
   void run(String name, EngineSpec engine, int threads, String kv, PromptOptions prompt) {
-    Tier tier = tier(engine);
+    Tier tier = OwnModel.tier("--diffuse", engine);
     Console console = new Console();
     ResolvedModel resolved = Models.resolve(name, console);
     int[] ids;
@@ -39,18 +31,10 @@ record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) 
     }
     int context = ids.length + diffusion.tokens();
     Models.checkContext(resolved, context);
-    DataType type = DataType.valueOf(kv.toUpperCase(Locale.ROOT));
-    try (Kernels kernels = kernels(tier, threads);
-        Model model = Model.load(resolved.file(), kernels)) {
-      if (model.config().headDimension() % type.blockSize() != 0) {
-        throw new UsageException(
-            "--kv %s needs heads of a multiple of %d values, and this model's have %d: take f16"
-                .formatted(kv, type.blockSize(), model.config().headDimension()));
-      }
-      try (Session session = model.newSession(context, type)) {
-        DiffusionDecoder.requireBothDirections(session);
-        console.note(answer(session, model, ids));
-      }
+    try (OwnModel own = OwnModel.load(resolved, tier, threads, false);
+        Session session = own.model().newSession(context, own.kvType(kv))) {
+      DiffusionDecoder.requireBothDirections(session);
+      console.note(answer(session, own.model(), ids));
     }
   }
 
@@ -94,41 +78,18 @@ record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) 
 
   private int maskOf(Model model) {
     int vocabulary = model.config().vocabulary();
-    long id = mask.isPresent() ? mask.getAsInt() : model.metadata().integer(MASK_KEY, -1);
-    if (mask.isEmpty() && id == -1) {
+    OptionalInt known = mask.isPresent() ? mask : DiffusionDecoder.mask(model.metadata());
+    if (known.isEmpty()) {
       throw new UsageException(
           "the model's file doesn't say which token is the mask (%s): give its id with --mask-id"
-              .formatted(MASK_KEY));
+              .formatted(DiffusionDecoder.MASK_KEY));
     }
+    int id = known.getAsInt();
     if (id < 0 || id >= vocabulary) {
       throw new UsageException(
           "the mask's id %d is outside the vocabulary of %d: give another with --mask-id"
               .formatted(id, vocabulary));
     }
-    return (int) id;
-  }
-
-  private static Kernels kernels(Tier tier, int threads) {
-    try {
-      return Kernels.of(tier, threads);
-    } catch (UnsupportedOperationException e) {
-      throw new UsageException("--engine: " + e.getMessage());
-    }
-  }
-
-  private static Tier tier(EngineSpec engine) {
-    boolean own =
-        engine.name().equals(SteelyardProvider.NAME)
-            && engine.options().keySet().stream().allMatch("tier"::equals);
-    if (!own) {
-      throw new UsageException(
-          "--diffuse runs with --engine steelyard, or steelyard:tier=%s, not with %s"
-              .formatted(Tier.labels(), engine.text()));
-    }
-    try {
-      return SteelyardProvider.tier(engine.options());
-    } catch (EngineException e) {
-      throw new UsageException(e.getMessage());
-    }
+    return id;
   }
 }

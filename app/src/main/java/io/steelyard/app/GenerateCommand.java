@@ -1,13 +1,19 @@
 package io.steelyard.app;
 
+import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.WorkerException;
+import io.steelyard.models.Batch;
 import io.steelyard.models.ModelFile;
+import io.steelyard.models.TextOutput;
 import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.models.sampling.Sampling;
 import io.steelyard.models.tokenizer.StopStrings;
 import io.steelyard.models.tokenizer.Tokenizer;
+import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -33,6 +39,7 @@ import picocli.CommandLine.Spec;
       "  ./steelyard generate --temperature 0.8 --typical 0.9 --repeat-penalty 1.1 \"A recipe:\"",
       "  ./steelyard generate --stop \"4.\" \"Three rules. 1.\"",
       "  ./steelyard generate --speculate lookup \"Write a haiku, then write it once more.\"",
+      "  ./steelyard generate --batch prompts.txt --parallel 8 -n 64",
       "  ./steelyard generate --diffuse --steps 64 --temperature 0.3 -m dream.gguf \"Why is it so?\"",
       "  ./steelyard generate -e llamacpp -n 32 \"Once upon a time\""
     })
@@ -73,6 +80,9 @@ final class GenerateCommand implements Callable<Integer> {
       heading = "%nMasked diffusion, for models that see both directions:%n")
   DiffusionOptions diffusion;
 
+  @ArgGroup(exclusive = false, heading = "%nMany prompts, processed together:%n")
+  BatchOptions batch;
+
   @Option(
       names = "--stop",
       paramLabel = "TEXT",
@@ -97,6 +107,7 @@ final class GenerateCommand implements Callable<Integer> {
   String speculate;
 
   @Mixin ThreadsOption threads;
+  @Mixin InterpretOption interpret;
 
   @Option(
       names = "--kv",
@@ -118,13 +129,19 @@ final class GenerateCommand implements Callable<Integer> {
     StudyOptions.between("--tokens", tokens, 1, 1 << 20);
     int team = threads.count();
     DecodeRequest.Sampling asked = sampling.request();
-    StopStrings stops = stopStrings();
+    requireStopStrings();
     StudyOptions.requireKvType(kv);
+    if (batch != null) {
+      batch.requireAlone(command.commandLine().getParseResult(), prompt);
+      generateBatch(team);
+      return ExitCode.FINE;
+    }
+    prompt.require();
     if (diffusion != null) {
       diffusion.requireAlone(command.commandLine().getParseResult());
       new DiffusedGeneration(
               diffusion.masks(sampling, tokens), diffusion.blocks(), diffusion.mask())
-          .run(model, StudyOptions.parse(engine), team, kv, prompt);
+          .run(model, StudyOptions.parse(interpret.on(engine)), team, kv, prompt);
       return ExitCode.FINE;
     }
     String text = withSpeculation();
@@ -132,7 +149,7 @@ final class GenerateCommand implements Callable<Integer> {
       text = StudyOptions.withOption(text, "deterministic=on");
     }
     Console console = new Console();
-    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
+    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(interpret.on(text)), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     try (ModelFile file = ModelFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
@@ -147,7 +164,7 @@ final class GenerateCommand implements Callable<Integer> {
             console,
             worker,
             request,
-            new StreamedAnswer(tokenizer.stream(false), stops, ends),
+            new StreamedAnswer(tokenizer, stop, ends),
             spec);
       }
     }
@@ -174,9 +191,36 @@ final class GenerateCommand implements Callable<Integer> {
     return !spec.options().getOrDefault(SPECULATE, OFF).equals(OFF);
   }
 
-  private StopStrings stopStrings() {
+  private void generateBatch(int team) throws IOException {
+    Tier tier = OwnModel.tier(BatchOptions.NAME, StudyOptions.parse(engine));
+    Sampling drawn = sampling.sampling();
+    List<BatchPrompt> prompts = batch.prompts(tokens);
+    Console console = new Console();
+    ResolvedModel resolved = Models.resolve(model, console);
+    try (OwnModel own = OwnModel.load(resolved, tier, team, deterministic)) {
+      Tokenizer tokenizer = own.model().tokenizer();
+      List<int[]> ids = new ArrayList<>();
+      int context = 1;
+      for (BatchPrompt each : prompts) {
+        ids.add(prompt.ids(each.prompt(), tokenizer, own.model().metadata()));
+        context = Math.max(context, ids.getLast().length + each.tokens());
+      }
+      Models.checkContext(resolved, context);
+      try (Batch sequences =
+          own.model().newBatch(batch.settings(ids.size(), context, own.kvType(kv)))) {
+        BatchedGeneration generation = new BatchedGeneration(console, batch.json(), sequences);
+        for (int i = 0; i < ids.size(); i++) {
+          TextOutput text = new TextOutput(tokenizer, ends(tokenizer), stop, piece -> {});
+          generation.add(prompts.get(i), ids.get(i), drawn, text);
+        }
+        generation.run();
+      }
+    }
+  }
+
+  private void requireStopStrings() {
     try {
-      return new StopStrings(stop);
+      new StopStrings(stop);
     } catch (IllegalArgumentException e) {
       throw new UsageException("--stop: " + e.getMessage());
     }

@@ -1,26 +1,20 @@
 package io.steelyard.app;
 
-import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.kernels.Tier;
 import io.steelyard.kernels.codec.Repacker;
-import io.steelyard.lab.RunException;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import io.steelyard.reports.terminal.ProgressBar;
 import io.steelyard.reports.terminal.Table;
 import io.steelyard.reports.terminal.Table.Align;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -70,8 +64,12 @@ final class MatmulCommand implements Callable<Integer> {
       names = "--shape",
       paramLabel = "SHAPE",
       split = ",",
-      description = "default: all that 'model synth' has")
-  List<String> shapes = Synth.shapes().stream().map(Shape::name).toList();
+      description = "default: all that 'model synth' has but those that fill in masks")
+  List<String> shapes =
+      Synth.shapes().stream()
+          .filter(shape -> !shape.architecture().equals(Synth.DREAM))
+          .map(Shape::name)
+          .toList();
 
   @Option(
       names = "--tokens",
@@ -149,28 +147,14 @@ final class MatmulCommand implements Callable<Integer> {
 
   private void measure(Console console, int team, List<Row> rows, Roofline limits, Table table)
       throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx2g"));
-    command.addAll(new SteelyardProvider().jvmFlags(Map.of("tier", Tier.VECTOR.label())));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.add(MatmulBench.class.getName());
-    command.add(Integer.toString(team));
-    command.add(Integer.toString(millis));
-    rows.forEach(row -> command.add(row.of().text()));
-    Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    Thread killer = new Thread(process::destroyForcibly);
-    Runtime.getRuntime().addShutdownHook(killer);
-    try (ProgressBar bar = console.bar("multiplying", rows.size(), ProgressBar.Unit.SHARE);
-        BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(Integer.toString(team));
+    arguments.add(Integer.toString(millis));
+    rows.forEach(row -> arguments.add(row.of().text()));
+    try (MeasuringProcess process = MeasuringProcess.start(MatmulBench.class, arguments);
+        ProgressBar bar = console.bar("multiplying", rows.size(), ProgressBar.Unit.SHARE)) {
       for (Row row : rows) {
-        String line = lines.readLine();
-        if (line == null) {
-          throw new RunException(
-              "the measuring process ended with code %d at %s; what it says stands above"
-                  .formatted(process.waitFor(), row.of()));
-        }
+        String line = process.next(row.of().toString());
         add(
             table,
             row,
@@ -178,9 +162,6 @@ final class MatmulCommand implements Callable<Integer> {
             limits);
         bar.advance(1);
       }
-    } finally {
-      process.destroy();
-      Runtime.getRuntime().removeShutdownHook(killer);
     }
   }
 

@@ -6,7 +6,7 @@ import picocli.CommandLine.Command;
     name = "model",
     mixinStandardHelpOptions = true,
     description =
-        "Models: get, list, look into, make, convert, tokenize with, compute logits of, score.",
+        "Models: get, list, look into, make, convert, quantize, tokenize with, compute logits of, score.",
     synopsisSubcommandLabel = "COMMAND",
     footer = {
       "",
@@ -15,6 +15,7 @@ import picocli.CommandLine.Command;
       "  ./steelyard model inspect default",
       "  ./steelyard model synth --shape llama-1b --type Q8_0 --out llama-1b.gguf",
       "  ./steelyard model convert my-model/ my-model.gguf --type q8_0",
+      "  ./steelyard model quantize my-model.gguf q4_k_m",
       "  echo '\"Hello world\"' | ./steelyard model tokenize default"
     },
     subcommands = {
@@ -23,6 +24,7 @@ import picocli.CommandLine.Command;
       ModelInspectCommand.class,
       ModelSynthCommand.class,
       ModelConvertCommand.class,
+      ModelQuantizeCommand.class,
       ModelTokenizeCommand.class,
       ModelLogitsCommand.class,
       ModelPerplexityCommand.class

@@ -1,13 +1,13 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.models.quantize.Quantizer;
+import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.safetensors.SafetensorsModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -19,7 +19,8 @@ import picocli.CommandLine.Parameters;
       "Writes a folder with safetensors as a GGUF file.",
       "",
       "Names, layouts and metadata are those that llama.cpp's converter writes. Vectors and norms"
-          + " are float32 whatever the type; rows that are no multiple of a type's block stay F16."
+          + " are float32 whatever the type; rows that are no multiple of a type's block get another one:"
+          + " F16, or what 'model quantize' takes."
     },
     footer = {
       "",
@@ -28,8 +29,9 @@ import picocli.CommandLine.Parameters;
       "  ./steelyard model convert my-model/ my-model.gguf --type q8_0"
     })
 final class ModelConvertCommand implements Callable<Integer> {
-  private static final List<DataType> TYPES =
-      List.of(DataType.F32, DataType.F16, DataType.BF16, DataType.Q8_0, DataType.Q4_0);
+  /** What llama.cpp's converter writes, byte for byte. */
+  private static final Set<DataType> CONVERTERS =
+      Set.of(DataType.F32, DataType.F16, DataType.BF16, DataType.Q8_0, DataType.Q4_0);
 
   @Parameters(
       paramLabel = "SOURCE",
@@ -42,7 +44,9 @@ final class ModelConvertCommand implements Callable<Integer> {
   @Option(
       names = "--type",
       paramLabel = "TYPE",
-      description = "of the matrices: f32, f16, bf16, q8_0 or q4_0; the one they are stored in")
+      description =
+          "of the matrices, all of which get it: f32, f16, bf16, q8_0, q4_0, or another that 'model"
+              + " quantize' writes; the one they are stored in")
   String type;
 
   @Override
@@ -60,29 +64,26 @@ final class ModelConvertCommand implements Callable<Integer> {
           "SOURCE %s: give a folder with safetensors, or a .safetensors file in it"
               .formatted(source));
     }
-    try (SafetensorsModel model =
-            type == null
-                ? SafetensorsModel.open(source)
-                : SafetensorsModel.open(source, type(type));
-        BytesBar bar = new BytesBar(console, "writing " + out.getFileName())) {
-      model.writeGguf(out, bar);
+    if (type == null) {
+      write(SafetensorsModel.open(source), console);
+    } else {
+      Scheme scheme = Scheme.of(type).pure();
+      if (CONVERTERS.contains(scheme.usual())) {
+        write(SafetensorsModel.open(source, scheme.usual()), console);
+      } else {
+        try (SafetensorsModel model = SafetensorsModel.open(source)) {
+          ModelQuantizeCommand.write(model, Quantizer.Choice.of(scheme), out, console);
+        }
+      }
     }
     console.result(out.toString());
     return ExitCode.FINE;
   }
 
-  private static DataType type(String name) {
-    return TYPES.stream()
-        .filter(type -> type.name().equalsIgnoreCase(name))
-        .findFirst()
-        .orElseThrow(
-            () ->
-                new UsageException(
-                    "--type %s: types are %s"
-                        .formatted(
-                            name,
-                            TYPES.stream()
-                                .map(type -> type.name().toLowerCase(Locale.ROOT))
-                                .collect(Collectors.joining(", ")))));
+  private void write(SafetensorsModel converted, Console console) {
+    try (SafetensorsModel model = converted;
+        BytesBar bar = new BytesBar(console, "writing " + out.getFileName())) {
+      model.writeGguf(out, bar);
+    }
   }
 }

@@ -34,13 +34,15 @@ final class ModelListCommand implements Callable<Integer> {
             .column("also", Table.Align.LEFT)
             .column("size", Table.Align.RIGHT)
             .column("weights", Table.Align.LEFT)
+            .column("licence", Table.Align.LEFT)
             .column("in the cache", Table.Align.LEFT);
     for (ModelListing model : Models.resolver().list()) {
       table.row(
           model.name(),
           String.join(", ", model.aliases()),
-          model.bytes() < 0 ? "–" : Format.bytes(model.bytes()),
+          model.bytes() < 0 ? "–" : (model.exact() ? "" : "~") + Format.bytes(model.bytes()),
           model.random() ? "random" : "real",
+          model.licence(),
           model.cached().map(path -> path.toString()).orElse("no"));
     }
     console.table(table.render());
@@ -54,6 +56,8 @@ final class ModelListCommand implements Callable<Integer> {
     object.put("name", model.name());
     object.put("aliases", model.aliases());
     object.put("bytes", model.bytes() < 0 ? null : model.bytes());
+    object.put("bytes_exact", model.exact());
+    object.put("licence", model.licence().isEmpty() ? null : model.licence());
     object.put("weights", model.random() ? "random" : "real");
     object.put("cached", model.cached().map(Path::toString).orElse(null));
     return object;

@@ -88,6 +88,7 @@ final class ModelPerplexityCommand implements Callable<Integer> {
   String kv;
 
   @Mixin ThreadsOption threads;
+  @Mixin InterpretOption interpret;
 
   @Option(names = "--json", description = "print one JSON document on stdout instead of the lines")
   boolean json;
@@ -149,7 +150,7 @@ final class ModelPerplexityCommand implements Callable<Integer> {
       throw new UsageException("--text " + text + " is empty: give one with words in it");
     }
     Console console = new Console();
-    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(engine), console).getFirst());
+    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(interpret.on(engine)), console).getFirst());
     ResolvedModel own = Models.resolve(model, console);
     requireContext(own);
     TextWindows windows = windows(own, written);

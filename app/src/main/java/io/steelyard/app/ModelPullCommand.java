@@ -8,12 +8,19 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "pull",
     mixinStandardHelpOptions = true,
-    description = "Gets a model into the cache, checked against its checksum, and prints its path.",
+    description = {
+      "Gets a model into the cache, checked against its checksum, and prints its path.",
+      "",
+      "Models that are folders come from the model hub, each file checked against the checksum"
+          + " that the hub lists; an interrupted download goes on where it stopped. Where a licence"
+          + " has to be accepted first, HF_TOKEN is the token of the account that has."
+    },
     footer = {
       "",
       "Examples:",
       "  ./steelyard model pull default",
-      "  ./steelyard model pull default --force"
+      "  ./steelyard model pull default --force",
+      "  HF_TOKEN=hf_... ./steelyard model pull llama-3.2-1b"
     })
 final class ModelPullCommand implements Callable<Integer> {
   @Parameters(

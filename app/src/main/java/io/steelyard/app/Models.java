@@ -8,6 +8,7 @@ import io.steelyard.models.ProgressListener;
 import io.steelyard.models.catalogue.ModelResolver;
 import io.steelyard.models.catalogue.ResolveListener;
 import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
@@ -36,6 +37,11 @@ final class Models {
   /** Brings a named model into the cache. */
   static ResolvedModel pull(String name, boolean force, Console console) {
     return watched(console, listener -> resolver().pull(name, force, listener));
+  }
+
+  /** The same model in another precision, made where it isn't in the cache. */
+  static ResolvedModel inPrecision(ResolvedModel source, Scheme precision, Console console) {
+    return watched(console, listener -> resolver().inPrecision(source, precision, listener));
   }
 
   /** f16 as users run it, but f32 where the weights are: see docs/decisions/0004. */
@@ -86,18 +92,27 @@ final class Models {
    * @throws UsageException if it can't be read, is too long or is not in UTF-8
    */
   static String text(Path text) {
+    return text("--text", text);
+  }
+
+  /**
+   * The same for another option.
+   *
+   * @param option what the command line calls it
+   */
+  static String text(String option, Path text) {
     try {
       if (Files.size(text) > MOST_TEXT_BYTES) {
         throw new UsageException(
-            "--text %s: %d bytes are more than the %d that can be used; give a shorter text"
-                .formatted(text, Files.size(text), MOST_TEXT_BYTES));
+            "%s %s: %d bytes are more than the %d that can be used; give a shorter text"
+                .formatted(option, text, Files.size(text), MOST_TEXT_BYTES));
       }
       // Editors end a file with a line's end that nobody means; a model would start a new line.
       return Files.readString(text).replaceFirst("\\R\\z", "");
     } catch (CharacterCodingException e) {
-      throw new UsageException("--text " + text + " is no text in UTF-8");
+      throw new UsageException(option + " " + text + " is no text in UTF-8");
     } catch (IOException e) {
-      throw new UsageException("--text " + text + ": " + RunException.reason(e));
+      throw new UsageException(option + " " + text + ": " + RunException.reason(e));
     }
   }
 

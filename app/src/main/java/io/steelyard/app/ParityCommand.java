@@ -65,6 +65,7 @@ final class ParityCommand implements Callable<Integer> {
   String modelB;
 
   @Mixin ThreadsOption threads;
+  @Mixin InterpretOption interpret;
 
   @Option(
       names = "--kv",
@@ -105,7 +106,7 @@ final class ParityCommand implements Callable<Integer> {
     int team = threads.count();
     StudyOptions.requireKvType(kv);
     Console console = new Console();
-    List<String> prepared = Engines.prepare(List.of(a, b), console);
+    List<String> prepared = Engines.prepare(interpret.on(List.of(a, b)), console);
     EngineSpec specA = StudyOptions.parse(prepared.getFirst());
     EngineSpec specB = StudyOptions.parse(prepared.getLast());
     ResolvedModel first = Models.resolve(model, console);

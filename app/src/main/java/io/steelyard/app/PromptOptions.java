@@ -11,7 +11,7 @@ import picocli.CommandLine.Parameters;
 
 /** The text that a model goes on from, and how it becomes tokens. */
 final class PromptOptions {
-  @Parameters(paramLabel = "PROMPT", description = "the text to go on from")
+  @Parameters(paramLabel = "PROMPT", arity = "0..1", description = "the text to go on from")
   private String prompt;
 
   @Option(names = "--chat", description = "put the prompt into the model's chat template")
@@ -28,13 +28,39 @@ final class PromptOptions {
   @Option(names = "--special", description = "parse control tokens written in the prompt")
   private boolean special;
 
+  /** Whether the command line holds a prompt. */
+  boolean given() {
+    return prompt != null;
+  }
+
+  /**
+   * Makes sure that there is a prompt.
+   *
+   * @throws UsageException if there is none
+   */
+  void require() {
+    if (!given()) {
+      throw new UsageException(
+          "there is no PROMPT: give a text to go on from, or a file of prompts with --batch");
+    }
+  }
+
   /**
    * The prompt's tokens, at least one.
    *
    * @throws UsageException if there is nothing to begin with, or no chat template
    */
   int[] ids(Tokenizer tokenizer, Metadata metadata) {
-    String text = chat ? templated(tokenizer, metadata) : prompt;
+    return ids(prompt, tokenizer, metadata);
+  }
+
+  /**
+   * The tokens of another prompt, at least one.
+   *
+   * @throws UsageException if there is nothing to begin with, or no chat template
+   */
+  int[] ids(String prompt, Tokenizer tokenizer, Metadata metadata) {
+    String text = chat ? templated(prompt, tokenizer, metadata) : prompt;
     int[] ids = tokenizer.encode(text, chat || special);
     boolean bos = tokenizer.addBos() && !startsWithBos(ids, tokenizer);
     if (!bos && ids.length > 0) {
@@ -53,7 +79,7 @@ final class PromptOptions {
     return ids.length > 0 && tokenizer.bos().isPresent() && ids[0] == tokenizer.bos().getAsInt();
   }
 
-  private String templated(Tokenizer tokenizer, Metadata metadata) {
+  private String templated(String prompt, Tokenizer tokenizer, Metadata metadata) {
     if (!metadata.has("tokenizer.chat_template")) {
       throw new UsageException(
           "this model carries no chat template: leave --chat out, or use a model made for chat");

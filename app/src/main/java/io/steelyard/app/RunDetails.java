@@ -107,7 +107,7 @@ final class RunDetails {
     if (forks.isEmpty()) {
       return Optional.empty();
     }
-    Set<String> parts = new LinkedHashSet<>(List.of("weights", "kv", "activations"));
+    Set<String> parts = new LinkedHashSet<>(List.of("weights", "repacked", "kv", "activations", "heap"));
     forks.values().forEach(own -> parts.addAll(own.getFirst().end().parts().keySet()));
     parts.removeIf(
         part ->
@@ -165,19 +165,22 @@ final class RunDetails {
       if (workload.kind() == Workload.Kind.COMMAND) {
         continue; // it has but one clock
       }
+      String from = workload.isFromDisk() ? " from disk" : "";
       forks(workload)
           .forEach(
               (label, own) -> {
                 if (workload.kind() == Workload.Kind.START) {
                   gap(
                       gaps,
-                      "load",
+                      "load" + from,
                       label,
                       mean(own, fork -> fork.start().loadNanos()),
                       mean(own, fork -> fork.start().loadOutsideNanos()));
                 }
                 String name =
-                    workload.kind() == Workload.Kind.START ? "first token" : workload.name();
+                    workload.kind() == Workload.Kind.START
+                        ? "first token" + from
+                        : workload.name();
                 Role role = workload.kind() == Workload.Kind.START ? Role.FIRST : Role.TRIAL;
                 List<Entry.Call> calls =
                     own.stream().flatMap(fork -> fork.calls(role).stream()).toList();

@@ -6,6 +6,7 @@ import io.steelyard.lab.metric.Metric;
 import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry.Role;
 import io.steelyard.lab.record.ForkRecord;
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.run.StudyRun;
@@ -15,6 +16,7 @@ import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.MarkdownReport;
 import io.steelyard.reports.ReportInput;
 import io.steelyard.reports.Series;
+import io.steelyard.reports.terminal.Format;
 import io.steelyard.stats.Sample;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -25,6 +27,9 @@ import java.util.Map;
 
 /** Turns a run's records into what `reports` renders, and writes the report into its directory. */
 final class RunReports {
+  /** The rows of a run's own kind of table, as numbers. */
+  private static final String ROWS = "rows.json";
+
   private final RunDirectory directory;
   private final StudyRun.Outcome outcome;
   private final Study study;
@@ -35,7 +40,7 @@ final class RunReports {
     this.study = directory.plan();
   }
 
-  /** Writes report.md and its plots. */
+  /** Writes report.md and its plots, and the rows of tables of the run's own kind. */
   void write(Console console) {
     Map<String, String> formulas = new LinkedHashMap<>();
     Metric.of(study).forEach(metric -> formulas.put(metric.name(), metric.formula()));
@@ -51,6 +56,11 @@ final class RunReports {
             study.limits().map(RooflineTable::sentence).orElse(""),
             details(),
             notes());
+    List<StudyView> views = StudyView.of(directory, outcome);
+    if (!views.isEmpty()) {
+      directory.write(
+          ROWS, Json.pretty(views.stream().flatMap(view -> view.rows().stream()).toList()));
+    }
     try {
       MarkdownReport.write(directory.path(), input).problems().forEach(console::note);
     } catch (IOException e) {
@@ -92,6 +102,7 @@ final class RunReports {
 
   private List<DetailTable> details() {
     List<DetailTable> tables = new ArrayList<>();
+    StudyView.of(directory, outcome).forEach(view -> tables.add(view.table()));
     DifferenceTests.of(study, outcome.blocks()).ifPresent(tables::add);
     OutlierTable.of(study, outcome).ifPresent(tables::add);
     WarmUpTable.of(study, outcome.blocks()).ifPresent(tables::add);
@@ -109,6 +120,16 @@ final class RunReports {
       notes.add(
           "The weights are random: speed and memory are those of the shape, the text is noise.");
     }
+    study
+        .precisions()
+        .ifPresent(
+            precisions ->
+                notes.add(
+                    "All labels are one model in several precisions, each held to a mean KL of at most %s nats to the source %s (%s) instead of to equality."
+                        .formatted(
+                            Format.compact(precisions.mostKl()),
+                            precisions.source(),
+                            study.model().name())));
     // Without any block there was nothing to measure: parity had failed.
     int blocks = outcome.blocks().all().size();
     if (blocks > 0 && study.design().adaptive().isPresent()) {

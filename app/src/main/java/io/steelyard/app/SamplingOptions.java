@@ -93,25 +93,34 @@ final class SamplingOptions {
   }
 
   /**
+   * How tokens are chosen.
+   *
+   * @throws UsageException if it makes no sense
+   */
+  Sampling sampling() {
+    try {
+      Penalties penalties =
+          new Penalties(repeatPenalty, repeatLast, frequencyPenalty, presencePenalty);
+      return new Sampling(temperature, topK, typical, topP, minP, penalties, seed);
+    } catch (IllegalArgumentException e) {
+      throw new UsageException("--" + e.getMessage());
+    }
+  }
+
+  /**
    * What the engine is asked for.
    *
    * @throws UsageException if it makes no sense, before an engine starts
    */
   DecodeRequest.Sampling request() {
-    Penalties penalties;
-    try {
-      penalties = new Penalties(repeatPenalty, repeatLast, frequencyPenalty, presencePenalty);
-      var _ = new Sampling(temperature, topK, typical, topP, minP, penalties, seed);
-    } catch (IllegalArgumentException e) {
-      throw new UsageException("--" + e.getMessage());
-    }
+    boolean plain = sampling().penalties().none();
     return new DecodeRequest.Sampling(
         temperature,
         topK,
         typical,
         topP,
         minP,
-        penalties.none()
+        plain
             ? DecodeRequest.Penalties.NONE
             : new DecodeRequest.Penalties(
                 repeatPenalty, repeatLast, frequencyPenalty, presencePenalty),

@@ -1,24 +1,26 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.worker.TokenListener;
-import io.steelyard.models.tokenizer.StopStrings;
-import io.steelyard.models.tokenizer.StreamDecoder;
+import io.steelyard.models.TextOutput;
+import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.Set;
 
 /** The answer of {@code generate}, printed as its tokens come. */
 final class StreamedAnswer implements TokenListener {
   private final PrintStream out = System.out;
-  private final StreamDecoder decoder;
-  private final StopStrings stops;
-  private final Set<Integer> ends;
+  private final TextOutput text;
   private int tokens;
   private long firstNanos;
 
-  StreamedAnswer(StreamDecoder decoder, StopStrings stops, Set<Integer> ends) {
-    this.decoder = decoder;
-    this.stops = stops;
-    this.ends = ends;
+  StreamedAnswer(Tokenizer tokenizer, List<String> stops, Set<Integer> ends) {
+    text = new TextOutput(tokenizer, ends, stops, this::print);
+  }
+
+  private void print(String piece) {
+    out.print(piece);
+    out.flush();
   }
 
   @Override
@@ -26,12 +28,9 @@ final class StreamedAnswer implements TokenListener {
     if (tokens++ == 0) {
       firstNanos = System.nanoTime();
     }
-    if (!ends.contains(id)) {
-      out.print(stops.push(decoder.push(id)));
-      out.flush();
-      if (stops.found()) {
-        throw new StopStringFoundException();
-      }
+    text.test(id);
+    if (text.stopped()) {
+      throw new StopStringFoundException();
     }
   }
 
@@ -42,7 +41,8 @@ final class StreamedAnswer implements TokenListener {
 
   /** Prints what was held back, and ends the line. */
   void end() {
-    out.println(stops.push(decoder.flush()) + stops.flush());
+    text.finish();
+    out.println();
   }
 
   /** How the tokens came so far, without the first, which had to wait for the prompt. */

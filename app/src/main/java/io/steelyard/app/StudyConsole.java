@@ -20,6 +20,7 @@ import io.steelyard.reports.ComparisonTable;
 import io.steelyard.reports.FairnessTable;
 import io.steelyard.reports.Headlines;
 import io.steelyard.reports.ParityTable;
+import io.steelyard.reports.QualityTable;
 import io.steelyard.reports.terminal.Style;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +28,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Runs a study with a person watching, and prints what came of it. */
 final class StudyConsole {
@@ -45,6 +47,11 @@ final class StudyConsole {
   @FunctionalInterface
   interface Printer {
     void print(Console console, RunDirectory directory, StudyRun.Outcome outcome);
+
+    /** What is printed as JSON instead. */
+    default Object document(RunDirectory directory, StudyRun.Outcome outcome) {
+      return outcome.summary();
+    }
   }
 
   /** Prints the tables of a comparison. */
@@ -63,10 +70,31 @@ final class StudyConsole {
     return begin(runs, title, study, Optional.empty());
   }
 
+  /**
+   * Begins a new run with something in its directory that was found before.
+   *
+   * @param found puts it there
+   */
+  int begin(Path runs, String title, Study study, Consumer<RunDirectory> found)
+      throws WorkerException {
+    return begin(runs, title, study, Optional.empty(), found);
+  }
+
   /** Begins a new run, of two commits where a regression is given. */
   int begin(Path runs, String title, Study study, Optional<Regression> regression)
       throws WorkerException {
+    return begin(runs, title, study, regression, _ -> {});
+  }
+
+  private int begin(
+      Path runs,
+      String title,
+      Study study,
+      Optional<Regression> regression,
+      Consumer<RunDirectory> found)
+      throws WorkerException {
     try (RunDirectory directory = RunDirectory.create(runs, title, study)) {
+      found.accept(directory);
       regression.ifPresent(commits -> commits.keep(directory));
       console.note(
           "%s: %s on %s; run %s (if interrupted: ./steelyard resume %s)"
@@ -89,6 +117,8 @@ final class StudyConsole {
       Study plan = directory.plan();
       if (plan.hasModel()) {
         checkModel(plan.model());
+        plan.precisions()
+            .ifPresent(precisions -> precisions.files().values().forEach(this::checkModel));
       }
       Map<String, List<String>> workers = workers(directory);
       var _ =
@@ -126,7 +156,7 @@ final class StudyConsole {
     }
     new RunReports(directory, outcome).write(console);
     if (json) {
-      console.result(Json.pretty(outcome.summary()));
+      console.result(Json.pretty(printer.document(directory, outcome)));
     } else {
       if (!outcome.parity()) {
         console.table(ParityTable.render(outcome.summary(), console.style()));
@@ -217,6 +247,10 @@ final class StudyConsole {
         console.blank();
       }
       console.table(FairnessTable.render(outcome.summary(), style));
+      console.blank();
+    }
+    if (outcome.summary().quality().isPresent()) {
+      console.table(QualityTable.render(outcome.summary(), style));
       console.blank();
     }
     Headlines.of(outcome.summary(), directory.plan().design().margin()).forEach(console::result);

@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
@@ -195,10 +196,11 @@ final class StudyOptions {
     Map<String, Study.Engine> labelled = new LinkedHashMap<>();
     for (String text : specs) {
       EngineSpec spec = parse(text);
-      if (labelled.containsKey(spec.label())) {
+      String label = label(spec);
+      if (labelled.containsKey(label)) {
         throw new UsageException(
             "two engines have the label '"
-                + spec.label()
+                + label
                 + "': give one of them another, such as --engine "
                 + text
                 + (text.contains(":") ? "," : ":")
@@ -206,9 +208,17 @@ final class StudyOptions {
       }
       checkNumber(spec, "threads", MOST_THREADS);
       checkNumber(spec, "context", Integer.MAX_VALUE);
-      labelled.put(spec.label(), new Study.Engine(text, spec.name(), spec.options()));
+      labelled.put(label, new Study.Engine(text, spec.name(), spec.options()));
     }
     return labelled;
+  }
+
+  /** What is interpreted is called so in every row. */
+  static String label(EngineSpec spec) {
+    boolean told =
+        !SteelyardProvider.isInterpreted(spec.options())
+            || spec.label().contains(SteelyardProvider.INTERPRET);
+    return told ? spec.label() : spec.label() + " (interpreted)";
   }
 
   /** The options that stand for settings are numbers for every engine. */

@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
           + " report.",
       "",
       "The machine's limits, matrix products, parity, the engines against each other, this build"
-          + " against stored runs, your own engines, the other models in the cache, and prompts of"
+          + " against stored runs, memory by part, loads, your own engines, the other models in the cache, and prompts of"
           + " several lengths. What can't run here is listed with the reason. It takes most of an hour;"
           + " --quick takes a few minutes. With --into it goes on with a suite that was interrupted:"
           + " what is finished is not run again, what failed is.",

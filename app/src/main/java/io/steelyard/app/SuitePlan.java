@@ -31,6 +31,9 @@ record SuitePlan(Request request, List<Step> steps, String lengths) {
   static final String COMPARE = "compare";
   static final String SWEEP = "sweep";
 
+  /** Benches of matrices print what they find; those of engines leave runs. */
+  private static final String BENCH = "bench";
+
   /** So many stored runs are needed to hold a build against them. */
   private static final int FEWEST_STORED = 2;
 
@@ -106,6 +109,11 @@ record SuitePlan(Request request, List<Step> steps, String lengths) {
       List<String> line = new ArrayList<>(arguments);
       switch (line.getFirst()) {
         case COMPARE -> line.addAll(List.of("--title", name, "--runs", folder.toString()));
+        case BENCH -> {
+          if (line.contains("--quick")) {
+            line.addAll(List.of("--runs", folder.toString()));
+          }
+        }
         case CALIBRATE, REGRESS -> line.addAll(List.of("--runs", folder.toString()));
         case SWEEP ->
             line.addAll(
@@ -137,9 +145,11 @@ record SuitePlan(Request request, List<Step> steps, String lengths) {
     machine.problems().forEach(problem -> steps.add(Step.missing("engine", problem)));
     machine.models().stream()
         .filter(model -> !model.name().equals(machine.model()))
-        .filter(model -> model.bytes() > 0 || model.cached().isPresent())
+        .filter(
+            model -> (model.exact() && model.bytes() > 0) || model.cached().isPresent())
         .map(model -> precision(request, machine, model))
         .forEach(steps::add);
+    steps.addAll(studies(request));
     List<Integer> prompts = prompts(full, machine.context());
     steps.add(
         prompts.isEmpty()
@@ -155,13 +165,13 @@ record SuitePlan(Request request, List<Step> steps, String lengths) {
     return request.length() == Length.FULL
         ? List.of(
             Step.of(CALIBRATE, 360, CALIBRATE, "--model", request.model()),
-            Step.of("matmul", 180, "bench", "matmul"))
+            Step.of("matmul", 180, BENCH, "matmul"))
         : List.of(
             Step.of("roofline", 4, CALIBRATE, "--roofline"),
             Step.of(
                 "matmul",
                 8,
-                "bench",
+                BENCH,
                 "matmul",
                 "--shape",
                 "llama-135m",
@@ -193,6 +203,22 @@ record SuitePlan(Request request, List<Step> steps, String lengths) {
                 request.model())
             : Step.missing("parity-llamacpp", machine.llamaCpp());
     return List.of(tiers, llamaCpp);
+  }
+
+  /** The engine's memory and loads, and in a full suite what fusion and caches are worth. */
+  private static List<Step> studies(Request request) {
+    List<Step> studies = new ArrayList<>();
+    studies.add(study("memory", request.model(), 25));
+    studies.add(study("load", request.model(), 35));
+    if (request.length() == Length.FULL) {
+      studies.add(study("fusion", request.model(), 120));
+      studies.add(study("diffuse", "synth:dream-s", 300));
+    }
+    return studies;
+  }
+
+  private static Step study(String what, String model, double seconds) {
+    return Step.of(what, seconds, BENCH, what, "--model", model, "--quick");
   }
 
   /** The comparison of the installed engines, held to the gate where there is one. */

@@ -32,6 +32,7 @@ final class DocumentedCommandsTest {
   private static final List<String> LONG =
       List.of(
           "./steelyard compare",
+          "./steelyard bench java docs/examples/Joins.java --quick",
           "./steelyard compare --quick --metrics decode --gen 16 --engine llamacpp --engine"
               + " llamacpp:flash=off",
           "./steelyard compare --quick --metrics decode --engine steelyard --engine"

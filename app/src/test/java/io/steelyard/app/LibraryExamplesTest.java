@@ -70,6 +70,15 @@ class LibraryExamplesTest {
   }
 
   @Test
+  void goesOnWithSeveralTextsTogether() throws Exception {
+    List<String> texts = run("Together", PROMPT, "abc", PROMPT).lines().toList();
+
+    assertThat(texts).hasSize(3);
+    assertThat(texts.get(1)).startsWith("abc");
+    assertThat(texts.get(0)).startsWith(PROMPT).isEqualTo(texts.get(2)).isNotEqualTo(PROMPT);
+  }
+
+  @Test
   void tellsTheMostLikelyTokensFirst() throws Exception {
     List<String> lines = run("NextTokens", PROMPT).lines().toList();
 

@@ -112,7 +112,7 @@ final class ModelConvertTest {
 
     assertThat(List.of(type.code(), file.code(), place.code(), over.code(), missing.code()))
         .containsOnly(ExitCode.USAGE);
-    assertThat(type.err()).contains("--type q3: types are f32, f16, bf16, q8_0, q4_0");
+    assertThat(type.err()).contains("there is no type 'q3'; near it are q3_k_s, q3_k_m, q3_k_l");
     assertThat(file.err()).contains("give a folder with safetensors");
     assertThat(place.err()).contains("there is no such folder");
     assertThat(over.err()).contains("name a .gguf file");

@@ -49,7 +49,7 @@ final class PlantedSlowdownTest {
                   "--metrics",
                   "prefill",
                   "--prompt",
-                  "128",
+                  "32",
                   "--budget",
                   budget)
               .getFirst();

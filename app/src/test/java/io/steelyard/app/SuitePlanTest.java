@@ -26,7 +26,9 @@ final class SuitePlanTest {
         List.of("also-" + name),
         bytes,
         cached ? Optional.of(Path.of(name + ".gguf")) : Optional.empty(),
-        false);
+        false,
+        "",
+        true);
   }
 
   private static SuiteMachine machine(String llamaCpp, long context, int storedRuns) {

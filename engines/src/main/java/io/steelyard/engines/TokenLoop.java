@@ -12,6 +12,7 @@ import io.steelyard.models.speculation.Speculation;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.Optional;
 
 /** Generates tokens; the same code, and the same clock, for every engine in Java. */
 public final class TokenLoop {
@@ -103,8 +104,10 @@ public final class TokenLoop {
     int input = request.ids()[request.ids().length - 1];
     int arrived = 0;
     ended = ids.length == 0;
+    int passes = 0;
     long start = System.nanoTime();
     while (!ended) {
+      passes++;
       pass.run(input, ids.length - arrived, verifier);
       long now = System.nanoTime() - start;
       for (; arrived < chosen; arrived++) {
@@ -118,7 +121,8 @@ public final class TokenLoop {
     return new DecodeReport(
         Arrays.copyOf(ids, chosen),
         Arrays.copyOf(nanos, chosen),
-        Arrays.copyOf(margins, request.margins() ? chosen : 0));
+        Arrays.copyOf(margins, request.margins() ? chosen : 0),
+        Optional.of(passes));
   }
 
   private boolean choose(MemorySegment logits, int draft) throws EngineException {

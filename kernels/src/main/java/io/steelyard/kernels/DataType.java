@@ -6,8 +6,9 @@ import java.util.stream.Collectors;
 
 /**
  * Types of tensor elements, as GGUF names them. A quantised type stores {@link #blockSize} values
- * in {@link #blockBytes} bytes. These are all that ggml defines; numbers that are missing belonged
- * to types that it has given up. How each is decoded stands in {@link
+ * in {@link #blockBytes} bytes. Those with numbers below 100 are all that ggml defines; numbers
+ * that are missing belonged to types that it has given up. Those from 9001 on are Steelyard's own,
+ * for schemes that ggml lacks. How each is decoded stands in {@link
  * io.steelyard.kernels.codec.Codec}.
  *
  * <p>Source: the ggml type table ({@code ggml.h}) and block layouts ({@code ggml-common.h}).
@@ -45,18 +46,60 @@ public enum DataType {
   TQ1_0(34, 256, 54),
   TQ2_0(35, 256, 66),
   MXFP4(39, 32, 17),
-  NVFP4(40, 64, 36),
+  NVFP4(40, 64, 36, Scaling.MAY_HAVE_SCALES),
   Q1_0(41, 128, 18),
-  Q2_0(42, 64, 18);
+  Q2_0(42, 64, 18),
+  /** Signed bytes from -127 to 127 with one scale a tensor. */
+  INT8_TENSOR(9001, 1, 1, Scaling.SCALES),
+  /** Signed bytes from -127 to 127 with one scale a row. */
+  INT8_ROW(9002, 1, 1, Scaling.SCALES),
+  /** A float32 scale and 32 signed bytes from -127 to 127. */
+  INT8_G32(9003, 32, 36),
+  /** A float32 scale and 64 signed bytes from -127 to 127. */
+  INT8_G64(9004, 64, 68),
+  /** A float32 scale and 128 signed bytes from -127 to 127. */
+  INT8_G128(9005, 128, 132),
+  /** The largest magnitude as float32, and 64 nibbles that name the levels of NF4. */
+  NF4(9006, 64, 36),
+  /** NF4 of which the largest magnitudes are quantised in their turn. */
+  NF4_DQ(9007, 64, 33, Scaling.NESTED),
+  /** Eight-bit floats with four bits of exponent and one scale a tensor. */
+  FP8_E4M3(9008, 1, 1, Scaling.SCALES),
+  /** Eight-bit floats with five bits of exponent and one scale a tensor. */
+  FP8_E5M2(9009, 1, 1, Scaling.SCALES),
+  /** A float32 scale and 64 four-bit floats (E2M1). */
+  FP4(9010, 64, 36),
+  /** Of each 4 values the 2 of largest magnitude: 16 float16 of 32 values, and their places. */
+  F16_2OF4(9011, 32, 36);
+
+  /** What lies beside a tensor's blocks, as float32. */
+  public enum Scaling {
+    /** Nothing: a block says all. */
+    NONE,
+    /** Scales that multiply rows: one for all, or one for each of equally many rows. */
+    SCALES,
+    /** As {@link #SCALES}, or nothing. */
+    MAY_HAVE_SCALES,
+    /** An offset, then a scale for each 256 blocks: they make the blocks' own scales. */
+    NESTED
+  }
+
+  private static final int FIRST_OWN = 9001;
 
   private final int id;
   private final int blockSize;
   private final int blockBytes;
+  private final Scaling scaling;
 
   DataType(int id, int blockSize, int blockBytes) {
+    this(id, blockSize, blockBytes, Scaling.NONE);
+  }
+
+  DataType(int id, int blockSize, int blockBytes, Scaling scaling) {
     this.id = id;
     this.blockSize = blockSize;
     this.blockBytes = blockBytes;
+    this.scaling = scaling;
   }
 
   /** The type's number in a GGUF file. */
@@ -72,6 +115,16 @@ public enum DataType {
   /** Bytes of one block. */
   public int blockBytes() {
     return blockBytes;
+  }
+
+  /** What lies beside a tensor's blocks. */
+  public Scaling scaling() {
+    return scaling;
+  }
+
+  /** Whether the type is one that ggml, and so llama.cpp, knows. */
+  public boolean isGgml() {
+    return id < FIRST_OWN;
   }
 
   /**

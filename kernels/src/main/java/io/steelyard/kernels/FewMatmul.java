@@ -19,8 +19,8 @@ final class FewMatmul {
 
   private static final int LEAST_GROUPS = 8;
 
-  /** Groups between one chunk of tokens and the next: they stay in the first-level cache. */
-  private static final int BLOCK_GROUPS = 4;
+  /** Bytes of weights between one chunk of tokens and the next: they stay in the first-level cache. */
+  private static final int BLOCK_BYTES = 10 << 10;
 
   /** Distance of two members' counters, so that no two share a line. */
   private static final int APART = 32;
@@ -82,14 +82,15 @@ final class FewMatmul {
     // Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
     int room = (blocks + 7) / 8 * 8;
     activationScales = (long) room * code.fewBlock();
-    activationSums = activationScales + 4L * room;
+    long scale = code.fewScale();
+    activationSums = activationScales + scale * room;
     activationStride = (activationSums + 8L * room + 2 * 64 - 1) / 64 * 64;
     activations = scratch.shared().atLeast(tokens * activationStride);
     Function function = code.single(Single.FEW_ACTIVATIONS);
     for (int token = 0; token < tokens; token++) {
       long to = activations + token * activationStride;
       function.call(x.address(token), to, blocks, to + activationScales, to + activationSums);
-      RawMemory.clear(to + activationScales + 4L * blocks, 4L * (room - blocks));
+      RawMemory.clear(to + activationScales + scale * blocks, scale * (room - blocks));
       RawMemory.clear(to + activationSums + 8L * blocks, 8L * (room - blocks));
     }
   }
@@ -152,7 +153,8 @@ final class FewMatmul {
    */
   private void groups(Tensor part, int row, int whole, int from, int to, int first, CallList list) {
     // Weights that several calls need are taken a few rows at a time.
-    int step = tokens <= code.fewTokens() ? to : BLOCK_GROUPS;
+    int fitting = Math.max(1, (int) (BLOCK_BYTES / (part.rowBytes() * code.fewRows())));
+    int step = tokens <= code.fewTokens() ? to : fitting;
     for (int group = from; group < Math.min(to, whole); group += step) {
       int count = Math.min(step, Math.min(to, whole) - group);
       multiply(part, row + group, count, whole, first, list);

@@ -219,6 +219,9 @@ public interface Kernels extends AutoCloseable {
   /** Activation in place: {@code x = activation(x)}. */
   void activate(Activation activation, Rows x, int tokens);
 
+  /** Multiplies in place, value by value: {@code x = x · by}. */
+  void multiply(Rows x, Rows by, int tokens);
+
   /** Adds in place: {@code x += delta}. */
   void add(Rows x, Rows delta, int tokens);
 

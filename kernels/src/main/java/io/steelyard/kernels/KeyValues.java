@@ -13,6 +13,13 @@ public interface KeyValues {
   long bytes();
 
   /**
+   * Takes over the first positions of another cache, bit for bit; those behind them are undefined.
+   *
+   * @param from of the same tier and shape, with at least so many positions stored
+   */
+  void copy(KeyValues from, int positions);
+
+  /**
    * The shape of one layer's cache.
    *
    * @param type {@link DataType#F32}, {@link DataType#F16}, or {@link DataType#Q8_0}: bytes of

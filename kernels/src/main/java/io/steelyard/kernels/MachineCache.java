@@ -176,6 +176,18 @@ final class MachineCache implements KeyValues {
   }
 
   @Override
+  public void copy(KeyValues from, int positions) {
+    MachineCache other = (MachineCache) from;
+    long keyBytes = roundUp(positions, GROUP) / GROUP * groupBytes;
+    for (int head = 0; head < shape.heads(); head++) {
+      RawMemory.copy(other.keys(head, 0), keys(head, 0), keyBytes);
+      for (int run = 0; run < runs; run++) {
+        RawMemory.copy(other.values(head, run, 0), values(head, run, 0), positions * rowBytes);
+      }
+    }
+  }
+
+  @Override
   public Shape shape() {
     return shape;
   }

@@ -3,8 +3,8 @@ package io.steelyard.kernels;
 import static io.steelyard.kernels.ThreadTeam.share;
 
 import io.steelyard.kernels.avx2.Avx2;
-import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.codec.Repacker;
+import io.steelyard.kernels.codec.TensorCodec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
@@ -144,14 +144,14 @@ final class MachineKernels implements Kernels {
     Operands.embed(table, ids, from, tokens, out);
     StackedMatrix stacked = (StackedMatrix) table;
     int columns = table.columns();
-    if (decoded.length < columns) {
+    if (decoded.length != columns) {
       decoded = new float[columns];
     }
     for (int token = 0; token < tokens; token++) {
       int p = stacked.part(ids[from + token]);
       Tensor part = stacked.parts().get(p);
       long row = ids[from + token] - stacked.firstRow(p);
-      Codec.of(part.type()).decode(part.data(), row * part.rowBytes(), decoded, 0, columns);
+      TensorCodec.decode(part, row, decoded);
       RawMemory.putFloats(out.address(token), decoded, columns);
     }
   }
@@ -292,6 +292,12 @@ final class MachineKernels implements Kernels {
   public void add(Rows x, Rows delta, int tokens) {
     Operands.elementwise(x, delta, x, tokens);
     rowCalls.of(code.single(Single.ADD)).row(x).row(delta).constant(x.width()).run(tokens);
+  }
+
+  @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    Operands.elementwise(x, by, x, tokens);
+    rowCalls.of(code.single(Single.MULTIPLY)).row(x).row(by).constant(x.width()).run(tokens);
   }
 
   @Override

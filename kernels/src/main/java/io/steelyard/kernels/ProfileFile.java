@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * line a kernel, its times in nanoseconds.
  */
 public final class ProfileFile {
-  private static final String HEADINGS = "operator\tkernel\tcalls\tnanos\tbytes\tproducts";
+  private static final String HEADINGS = "operator\tkernel\tcalls\tnanos\tbytes\tproducts\tactivations";
 
   private ProfileFile() {}
 
@@ -39,20 +39,21 @@ public final class ProfileFile {
   }
 
   private static String text(ProfiledKernels.Line line) {
-    return "%s\t%s\t%d\t%d\t%d\t%d"
+    return "%s\t%s\t%d\t%d\t%d\t%d\t%d"
         .formatted(
             line.operator(),
             line.kernel(),
             line.calls(),
             line.nanos(),
             line.bytes(),
-            line.products());
+            line.products(),
+            line.activations());
   }
 
   private static ProfiledKernels.Line line(String text) {
     String[] fields = text.split("\t", -1);
-    if (fields.length != 6) {
-      throw new IllegalArgumentException("'" + text + "' has not six fields");
+    if (fields.length != 7) {
+      throw new IllegalArgumentException("'" + text + "' has not seven fields");
     }
     return new ProfiledKernels.Line(
         fields[0],
@@ -60,6 +61,7 @@ public final class ProfileFile {
         Long.parseLong(fields[2]),
         Long.parseLong(fields[3]),
         Long.parseLong(fields[4]),
-        Long.parseLong(fields[5]));
+        Long.parseLong(fields[5]),
+        Long.parseLong(fields[6]));
   }
 }

@@ -50,9 +50,16 @@ public final class ProfiledKernels implements Kernels {
    * @param nanos all calls together
    * @param bytes of weights and cached keys and values that all calls read
    * @param products multiply-and-add operations of all calls
+   * @param activations bytes of activations that all calls read and wrote
    */
   public record Line(
-      String operator, String kernel, long calls, long nanos, long bytes, long products) {}
+      String operator,
+      String kernel,
+      long calls,
+      long nanos,
+      long bytes,
+      long products,
+      long activations) {}
 
   private static final class Tally {
     private final String kernel;
@@ -60,6 +67,7 @@ public final class ProfiledKernels implements Kernels {
     private long nanos;
     private long bytes;
     private long products;
+    private long activations;
 
     private Tally(String kernel) {
       this.kernel = kernel;
@@ -88,7 +96,13 @@ public final class ProfiledKernels implements Kernels {
             entry -> {
               Tally t = entry.getValue();
               return new Line(
-                  entry.getKey().operator(), t.kernel, t.calls, t.nanos, t.bytes, t.products);
+                  entry.getKey().operator(),
+                  t.kernel,
+                  t.calls,
+                  t.nanos,
+                  t.bytes,
+                  t.products,
+                  t.activations);
             })
         .sorted(Comparator.comparingLong(Line::nanos).reversed())
         .toList();
@@ -106,9 +120,16 @@ public final class ProfiledKernels implements Kernels {
 
   /**
    * @param of types and sizes
+   * @param values of activations that are read and written for each token
    */
   private void timed(
-      String operator, Object of, int tokens, long bytes, long products, Runnable operation) {
+      String operator,
+      Object of,
+      int tokens,
+      long bytes,
+      long products,
+      long values,
+      Runnable operation) {
     if (!measuring) {
       operation.run();
       return;
@@ -129,6 +150,7 @@ public final class ProfiledKernels implements Kernels {
     tally.nanos += nanos;
     tally.bytes += bytes;
     tally.products += products;
+    tally.activations += Float.BYTES * values * tokens;
   }
 
   private Tally tally(String operator, Object of, int tokens) {
@@ -207,6 +229,7 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         tokens * table.parts().getFirst().rowBytes(),
         0,
+        out.width(),
         () -> kernels.embed(table, ids, from, tokens, out));
   }
 
@@ -219,12 +242,13 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         of.bytes(),
         (long) weights.rows() * weights.columns() * tokens,
+        (long) weights.rows() + weights.columns(),
         () -> kernels.matmul(weights, x, y, tokens));
   }
 
   @Override
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
-    timed("rmsNorm", x.width(), tokens, 0, 0, () -> kernels.rmsNorm(x, weight, epsilon, y, tokens));
+    timed("rmsNorm", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.rmsNorm(x, weight, epsilon, y, tokens));
   }
 
   @Override
@@ -235,6 +259,7 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         0,
         0,
+        2L * x.width(),
         () -> kernels.layerNorm(x, weight, epsilon, y, tokens));
   }
 
@@ -246,6 +271,7 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         0,
         0,
+        2L * x.width(),
         () -> kernels.rope(rope, angles, x, headDimension, tokens));
   }
 
@@ -262,6 +288,7 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         0,
         0,
+        (long) keys.width() + values.width(),
         () -> kernels.store(cache, keys, values, position, tokens));
   }
 
@@ -273,6 +300,7 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         0,
         0,
+        (long) keys.width() + values.width(),
         () -> kernels.replace(cache, keys, values, position, tokens, end));
   }
 
@@ -286,6 +314,7 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         2 * width * (position + tokens - rule.first(position)) * cache.shape().type().blockBytes(),
         2 * rule.seen(position, tokens) * queries.width(),
+        2L * queries.width(),
         () -> kernels.attention(queries, cache, position, rule, out, tokens));
   }
 
@@ -297,33 +326,46 @@ public final class ProfiledKernels implements Kernels {
         tokens,
         0,
         0,
+        3L * gate.width(),
         () -> kernels.gate(activation, gate, up, out, tokens));
   }
 
   @Override
   public void activate(Activation activation, Rows x, int tokens) {
     timed(
-        activation.label(), x.width(), tokens, 0, 0, () -> kernels.activate(activation, x, tokens));
+        activation.label(), x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.activate(activation, x, tokens));
   }
 
   @Override
   public void addBias(Rows x, Rows bias, int tokens) {
-    timed("addBias", x.width(), tokens, 0, 0, () -> kernels.addBias(x, bias, tokens));
+    timed("addBias", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.addBias(x, bias, tokens));
   }
 
   @Override
   public void scale(Rows x, float factor, int tokens) {
-    timed("scale", x.width(), tokens, 0, 0, () -> kernels.scale(x, factor, tokens));
+    timed("scale", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.scale(x, factor, tokens));
   }
 
   @Override
   public void softCap(Rows x, float cap, int tokens) {
-    timed("softCap", x.width(), tokens, 0, 0, () -> kernels.softCap(x, cap, tokens));
+    timed("softCap", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.softCap(x, cap, tokens));
   }
 
   @Override
   public void add(Rows x, Rows delta, int tokens) {
-    timed("add", x.width(), tokens, 0, 0, () -> kernels.add(x, delta, tokens));
+    timed("add", x.width(), tokens, 0, 0, 3L * x.width(), () -> kernels.add(x, delta, tokens));
+  }
+
+  @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    timed(
+        "multiply",
+        x.width(),
+        tokens,
+        0,
+        0,
+        3L * x.width(),
+        () -> kernels.multiply(x, by, tokens));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.steelyard.kernels;
 
 import io.steelyard.kernels.codec.Encoder;
+import io.steelyard.kernels.codec.TensorEncoder;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -23,6 +24,9 @@ public final class RandomOperands {
    * a hundred times as long for a subnormal result.
    */
   public static Tensor tensor(Arena arena, DataType type, int rows, int columns) {
+    if (!type.isGgml() || type == DataType.NVFP4) {
+      return encoded(arena, type, rows, columns);
+    }
     MemorySegment data = arena.allocate(type.bytes(columns) * rows, Rows.ALIGNMENT);
     SplittableRandom random = new SplittableRandom(WEIGHTS_SEED);
     if (FLOATS.contains(type)) {
@@ -46,6 +50,22 @@ public final class RandomOperands {
       }
     }
     return new Tensor("random", type, columns, rows, data);
+  }
+
+  /** Values between −1 and 1 as the type's own encoder writes them. */
+  private static Tensor encoded(Arena arena, DataType type, int rows, int columns) {
+    return TensorEncoder.encode(
+        "random",
+        type,
+        columns,
+        rows,
+        (row, to) -> {
+          SplittableRandom random = new SplittableRandom(WEIGHTS_SEED + row);
+          for (int i = 0; i < to.length; i++) {
+            to[i] = (float) random.nextDouble(-1, 1);
+          }
+        },
+        arena);
   }
 
   /** Activations between −1 and 1. */

@@ -2,8 +2,8 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.ThreadTeam.share;
 
-import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.codec.Encoder;
+import io.steelyard.kernels.codec.TensorCodec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -103,7 +103,7 @@ final class ReferenceKernels implements Kernels {
     long index = row;
     for (Tensor part : matrix.parts()) {
       if (index < part.rows()) {
-        Codec.of(part.type()).decode(part.data(), index * part.rowBytes(), out, 0, out.length);
+        TensorCodec.decode(part, index, out);
         return;
       }
       index -= part.rows();
@@ -177,6 +177,14 @@ final class ReferenceKernels implements Kernels {
     @Override
     public long bytes() {
       return keys.byteSize() + values.byteSize();
+    }
+
+    @Override
+    public void copy(KeyValues from, int positions) {
+      PlainCache other = (PlainCache) from;
+      long bytes = shape.type().bytes((long) positions * shape.width());
+      MemorySegment.copy(other.keys, 0, keys, 0, bytes);
+      MemorySegment.copy(other.values, 0, values, 0, bytes);
     }
 
     float get(MemorySegment part, int position, int column) {
@@ -330,6 +338,16 @@ final class ReferenceKernels implements Kernels {
     for (int token = 0; token < tokens; token++) {
       for (int i = 0; i < x.width(); i++) {
         x.set(token, i, x.get(token, i) + delta.get(token, i));
+      }
+    }
+  }
+
+  @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    Operands.elementwise(x, by, x, tokens);
+    for (int token = 0; token < tokens; token++) {
+      for (int i = 0; i < x.width(); i++) {
+        x.set(token, i, x.get(token, i) * by.get(token, i));
       }
     }
   }

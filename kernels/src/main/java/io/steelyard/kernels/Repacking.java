@@ -46,9 +46,12 @@ final class Repacking {
   }
 
   private Tensor repacked(Tensor tensor) {
-    Tensor compact = allocate(tensor, Repacker.target(tensor.type()));
-    if (write(tensor, compact)) {
-      return compact;
+    DataType target = Repacker.target(tensor.type());
+    if (tensor.columns() % target.blockSize() == 0) {
+      Tensor compact = allocate(tensor, target);
+      if (write(tensor, compact)) {
+        return compact;
+      }
     }
     Tensor exact = allocate(tensor, DataType.F32);
     write(tensor, exact);
@@ -65,7 +68,6 @@ final class Repacking {
   /** Writes all rows; says if the target can hold them. */
   private boolean write(Tensor from, Tensor to) {
     int rows = Math.toIntExact(from.rows());
-    int columns = Math.toIntExact(from.columns());
     AtomicBoolean fits = new AtomicBoolean(true);
     float[] largest = new float[team.threads()];
     team.run(
@@ -76,8 +78,7 @@ final class Repacking {
                   : Repacker.of(from.type());
           int end = share(rows, member + 1, members);
           for (int row = share(rows, member, members); row < end && fits.get(); row++) {
-            long offset = row * from.rowBytes();
-            if (!repacker.repack(from.data(), offset, columns, to.data(), row * to.rowBytes())) {
+            if (!repacker.repack(from, row, to.data(), row * to.rowBytes())) {
               fits.set(false);
             }
           }

@@ -4,6 +4,7 @@ import static io.steelyard.kernels.Lanes.COUNT;
 
 import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.codec.FourBitLevels;
+import io.steelyard.kernels.codec.TensorCodec;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
@@ -22,6 +23,28 @@ final class VectorDecode {
   static final ByteVector DOUBLED_FLOATS = Lanes.levels(FourBitLevels.doubledFloats());
 
   private VectorDecode() {}
+
+  /**
+   * Decodes a part of a tensor's row.
+   *
+   * @param column of the first value, at the start of a block
+   * @param count values, a multiple of the block size
+   * @param to address that receives them
+   */
+  static void run(Tensor tensor, long row, int column, int count, long to) {
+    DataType type = tensor.type();
+    if (tensor.scales().byteSize() == 0) {
+      long from = tensor.data().address() + row * tensor.rowBytes() + type.bytes(column);
+      run(type, from, count, to);
+      return;
+    }
+    float[] values = new float[Math.min(count, PLAIN_RUN)];
+    for (int i = 0; i < count; i += PLAIN_RUN) {
+      int some = Math.min(PLAIN_RUN, count - i);
+      TensorCodec.decode(tensor, row, column + i, some, values);
+      RawMemory.putFloats(to + 4L * i, values, some);
+    }
+  }
 
   /**
    * Decodes values from the start of a block on.

@@ -17,12 +17,23 @@ final class VectorDot {
   /** Activations a partial sum covers. */
   static final int SUM_BLOCK = 32;
 
+  /** Where the places of 2:4 values stand in their bits. */
+  private static final IntVector PLACE_SHIFTS = IntVector.zero(Lanes.INTS).addIndex(2);
+
+  /** The first of the four activations that a 2:4 value may belong to. */
+  private static final IntVector FOURS =
+      IntVector.zero(Lanes.INTS)
+          .addIndex(1)
+          .lanewise(VectorOperators.LSHR, 1)
+          .lanewise(VectorOperators.LSHL, 2);
+
   private VectorDot() {}
 
   /** Whether a type is multiplied as it is stored. */
   static boolean takes(DataType type) {
     return switch (type) {
       case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K, Q5_0, IQ4_NL, MXFP4 -> true;
+      case F16_2OF4 -> true;
       default -> false;
     };
   }
@@ -79,6 +90,11 @@ final class VectorDot {
       case MXFP4 -> {
         for (int r = 0; r < rows; r++) {
           Lanes.put(y + 4L * r, mxfp4(w + r * rowBytes, columns, x, lanes));
+        }
+      }
+      case F16_2OF4 -> {
+        for (int r = 0; r < rows; r++) {
+          Lanes.put(y + 4L * r, twoOfFour(w + r * rowBytes, columns, x, lanes));
         }
       }
       case Q4_1 -> {
@@ -267,6 +283,32 @@ final class VectorDot {
       float scale = FourBitLevels.halfOfE8M0(Lanes.unsignedByte(w));
       sum = block.fma(Lanes.broadcastOf(scale), sum);
       w += 17;
+      x += 128;
+    }
+    return Lanes.sum(sum, lanes);
+  }
+
+  /**
+   * As many products as there are kept values, half of the columns: each picks its activation of
+   * twice as many.
+   */
+  private static float twoOfFour(long w, int columns, long x, long lanes) {
+    FloatVector sum = Lanes.broadcastOf(0);
+    for (int i = 0; i < columns; i += 32) {
+      int places = Lanes.bits32(w + 32);
+      for (int j = 0; j < 16; j += COUNT) {
+        IntVector place =
+            IntVector.broadcast(Lanes.INTS, places >>> (2 * j))
+                .lanewise(VectorOperators.LSHR, PLACE_SHIFTS)
+                .and(3)
+                .add(FOURS);
+        // As whole numbers: the places are some, and a conversion would cost as much.
+        IntVector low = Lanes.load(x + 8L * j).reinterpretAsInts();
+        IntVector high = Lanes.load(x + 8L * j + Lanes.BYTES).reinterpretAsInts();
+        FloatVector picked = place.selectFrom(low, high).reinterpretAsFloats();
+        sum = Lanes.halves(w + 2L * j).fma(picked, sum);
+      }
+      w += 36;
       x += 128;
     }
     return Lanes.sum(sum, lanes);

@@ -75,8 +75,7 @@ final class VectorKernels implements Kernels {
       int p = stacked.part(ids[from + token]);
       Tensor part = stacked.parts().get(p);
       long row = ids[from + token] - stacked.firstRow(p);
-      long address = part.data().address() + row * part.rowBytes();
-      VectorDecode.run(part.type(), address, table.columns(), out.address(token));
+      VectorDecode.run(part, row, 0, table.columns(), out.address(token));
     }
   }
 
@@ -349,6 +348,22 @@ final class VectorKernels implements Kernels {
     }
     for (int i = whole; i < width; i++) {
       Lanes.put(x + 4L * i, Lanes.scalar(x + 4L * i) + Lanes.scalar(delta + 4L * i));
+    }
+  }
+
+  @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    Operands.elementwise(x, by, x, tokens);
+    eachRow(tokens, (row, lanes) -> multiply(x.address(row), by.address(row), x.width()));
+  }
+
+  private static void multiply(long x, long by, int width) {
+    int whole = width - width % COUNT;
+    for (int i = 0; i < whole; i += COUNT) {
+      Lanes.store(x + 4L * i, Lanes.load(x + 4L * i).mul(Lanes.load(by + 4L * i)));
+    }
+    for (int i = whole; i < width; i++) {
+      Lanes.put(x + 4L * i, Lanes.scalar(x + 4L * i) * Lanes.scalar(by + 4L * i));
     }
   }
 

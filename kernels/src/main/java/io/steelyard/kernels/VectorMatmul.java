@@ -102,8 +102,7 @@ final class VectorMatmul implements AutoCloseable {
     int columns = weights.columns();
     long decoded = lanes + Lanes.BYTES;
     for (int r = 0; r < count; r++) {
-      long from = part.data().address() + (row + r) * part.rowBytes();
-      VectorDecode.run(part.type(), from, columns, decoded);
+      VectorDecode.run(part, row + r, 0, columns, decoded);
       for (int token = 0; token < tokens; token++) {
         long out = y.address(token) + 4L * (target + r);
         VectorDot.rows(DataType.F32, decoded, 1, columns, x.address(token), 0, out, lanes);
@@ -170,8 +169,7 @@ final class VectorMatmul implements AutoCloseable {
       int p = weights.part(row + r);
       Tensor part = weights.parts().get(p);
       long inPart = row + r - weights.firstRow(p);
-      long from = part.data().address() + inPart * part.rowBytes() + part.type().bytes(column);
-      VectorDecode.run(part.type(), from, width, strip + 4L * r * width);
+      VectorDecode.run(part, inPart, column, width, strip + 4L * r * width);
     }
   }
 

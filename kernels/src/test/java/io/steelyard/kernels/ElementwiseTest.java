@@ -181,6 +181,19 @@ abstract class ElementwiseTest {
         });
   }
 
+  @ParameterizedTest
+  @ValueSource(ints = {1, 5, 16, 64, 100, 576, 1031})
+  void productsAreEqual(int width) {
+    compare(
+        width,
+        0,
+        (kernels, data, w, tokens) -> {
+          Rows x = data.rows(tokens, w, w + 2);
+          kernels.multiply(x, data.rows(tokens, w, w + 1), tokens);
+          return x;
+        });
+  }
+
   @Test
   void rotationsAgreeInBothLayouts() {
     for (Rope.Layout layout : Rope.Layout.values()) {

@@ -3,8 +3,8 @@ package io.steelyard.kernels;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.codec.Repacker;
+import io.steelyard.kernels.codec.TensorCodec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -121,7 +121,7 @@ abstract class MatmulTest {
       Tensor part = parts.get(p);
       DataType held = prepared.held().get(p).type();
       for (int i = 0; i < part.rows(); i++, r++) {
-        Codec.of(part.type()).decode(part.data(), i * part.rowBytes(), row, 0, columns);
+        TensorCodec.decode(part, i, row);
         for (int token = 0; token < tokens; token++) {
           double magnitude = 0;
           for (int c = 0; c < columns; c++) {

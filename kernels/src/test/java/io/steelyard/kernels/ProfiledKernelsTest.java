@@ -46,11 +46,12 @@ final class ProfiledKernelsTest {
             ProfiledKernels.Line::kernel,
             ProfiledKernels.Line::calls,
             ProfiledKernels.Line::bytes,
-            ProfiledKernels.Line::products)
+            ProfiledKernels.Line::products,
+            ProfiledKernels.Line::activations)
         .containsExactlyInAnyOrder(
-            tuple("matmul", "Q8_0 3×32, 1 token", 3L, 3 * 3 * 34L, 3 * 3 * 32L),
-            tuple("matmul", "Q8_0 3×32, 5 tokens", 1L, 3 * 34L, 3 * 32 * 5L),
-            tuple("add", "32, 5 tokens", 1L, 0L, 0L));
+            tuple("matmul", "Q8_0 3×32, 1 token", 3L, 3 * 3 * 34L, 3 * 3 * 32L, 3 * 4 * 35L),
+            tuple("matmul", "Q8_0 3×32, 5 tokens", 1L, 3 * 34L, 3 * 32 * 5L, 5 * 4 * 35L),
+            tuple("add", "32, 5 tokens", 1L, 0L, 0L, 5 * 4 * 3 * 32L));
     assertThat(kernels.lines()).allMatch(line -> line.nanos() > 0);
   }
 

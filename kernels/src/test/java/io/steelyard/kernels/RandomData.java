@@ -1,5 +1,6 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.codec.TensorEncoder;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,6 +22,15 @@ final class RandomData {
 
   /** A tensor of random bytes whose scales, and so all values, are finite and of size about 1. */
   Tensor tensor(DataType type, int rows, int columns) {
+    if (!type.isGgml()) {
+      return TensorEncoder.encode(
+          "random " + type,
+          type,
+          columns,
+          rows,
+          (row, to) -> uniform(new SplittableRandom(columns * 31L + row), to),
+          arena);
+    }
     long rowBytes = type.bytes(columns);
     // Rows in the middle of a larger piece, odd offset: as they may lie in a file.
     MemorySegment data = arena.allocate(rows * rowBytes + 34, 2).asSlice(2, rows * rowBytes);
@@ -70,9 +80,16 @@ final class RandomData {
           half(data, block + 2, uniform(-1, 1) / 60);
         }
         case Q6_K -> half(data, block + 208, uniform(-1, 1) / 2000);
+        default -> throw new IllegalArgumentException(type + " is written by its encoder");
       }
     }
     return new Tensor("random " + type, type, columns, rows, data);
+  }
+
+  private static void uniform(SplittableRandom random, float[] to) {
+    for (int i = 0; i < to.length; i++) {
+      to[i] = (float) random.nextDouble(-1, 1);
+    }
   }
 
   /** Random rows; the gaps of a stride above the width are NaN, which no operator may touch. */

@@ -99,6 +99,11 @@ public final class Model implements AutoCloseable {
     return architecture.weights().bytes();
   }
 
+  /** Those of them that are owned: vectors, and matrices that the kernels hold in another layout. */
+  public long ownedWeightBytes() {
+    return architecture.weights().ownedBytes();
+  }
+
   /** The matrices' types by share of parameters, such as {@code Q4_1 79% + Q8_0 21%}. */
   public String precision() {
     return architecture.weights().precision();
@@ -126,6 +131,27 @@ public final class Model implements AutoCloseable {
    */
   public Session newSession(int capacity) {
     return newSession(capacity, DataType.F16);
+  }
+
+  /**
+   * A batch for many sequences at a time, with caches of {@code float16} keys and values and nothing
+   * shared.
+   *
+   * @param parallel how many sequences are processed together
+   * @param capacity positions of each one's cache
+   * @throws ModelException if the model doesn't generate token by token
+   */
+  public Batch newBatch(int parallel, int capacity) {
+    return newBatch(new Batch.Settings(parallel, capacity, DataType.F16, false));
+  }
+
+  /**
+   * A batch for many sequences at a time.
+   *
+   * @throws ModelException if the model doesn't generate token by token
+   */
+  public Batch newBatch(Batch.Settings settings) {
+    return new Batch(architecture, kernels, this::tokenizer, settings);
   }
 
   /** Unmaps the file. */

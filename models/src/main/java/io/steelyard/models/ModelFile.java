@@ -22,7 +22,8 @@ import java.util.Optional;
  */
 public interface ModelFile extends AutoCloseable {
   /**
-   * Opens a GGUF file, or a folder with safetensors files, or one of these files.
+   * Opens a GGUF file, any one of the files that a model in GGUF was split into, or a folder with
+   * safetensors files, or one of these files.
    *
    * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
    */
@@ -31,13 +32,13 @@ public interface ModelFile extends AutoCloseable {
   }
 
   /**
-   * The files that a model's tensors lie in, by name: the GGUF file itself, or the safetensors
-   * files of a folder.
+   * The files that a model's tensors lie in, by name: the GGUF file itself or all shards of its
+   * model, or the safetensors files of a folder.
    *
-   * @throws ModelException if there are none, or their index is damaged
+   * @throws ModelException if there are none, one is missing, or their index is damaged
    */
   static List<Path> files(Path path) {
-    return SafetensorsModel.isSafetensors(path) ? SafetensorsModel.files(path) : List.of(path);
+    return SafetensorsModel.isSafetensors(path) ? SafetensorsModel.files(path) : GgufFile.files(path);
   }
 
   /**
@@ -57,7 +58,7 @@ public interface ModelFile extends AutoCloseable {
     return bytes;
   }
 
-  /** The file or folder as it was given. */
+  /** The file or folder as it was given; of a GGUF model in several files the first. */
   Path path();
 
   /** What it is stored as, for people: "GGUF version 3", "safetensors, 2 files". */
@@ -96,6 +97,14 @@ public interface ModelFile extends AutoCloseable {
                 new ModelException(
                     "%s has no tensor '%s'; the model needs it".formatted(path(), name)));
   }
+
+  /**
+   * A tensor's sizes, the contiguous one first: two for a matrix, three for the matrices of
+   * experts.
+   *
+   * @throws ModelException if it isn't there
+   */
+  long[] dimensions(String name);
 
   /** Bytes of tensor data by type, in the order of {@link DataType}. */
   Map<DataType, Long> bytesByType();

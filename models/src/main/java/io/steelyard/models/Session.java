@@ -7,14 +7,20 @@ import io.steelyard.kernels.Rows;
 import io.steelyard.models.architecture.Architecture;
 import io.steelyard.models.architecture.Architecture.LayerObserver;
 import io.steelyard.models.architecture.Config;
+import io.steelyard.models.architecture.Span;
 import io.steelyard.models.cache.KeyValueCache;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.IntPredicate;
 
 /**
  * One sequence of tokens with its KV cache. A forward pass continues after what the cache holds.
+ *
+ * <p>A model whose longer sequences are turned another way (LongRoPE) has all positions turned for
+ * the length that the sequence reaches: where it passes the model's first context, what is cached
+ * is computed anew. So does Hugging Face's transformers; llama.cpp decides by the cache's size.
  */
 public final class Session implements AutoCloseable {
   /** The most tokens in one pass; longer prompts are processed in several. */
@@ -26,6 +32,7 @@ public final class Session implements AutoCloseable {
   private final Arena arena = Arena.ofShared();
   private final Config config;
   private final KeyValueCache cache;
+  private final List<Span> spans;
   private final Architecture.Pass pass;
   private final boolean causal;
   private final int batch;
@@ -33,6 +40,15 @@ public final class Session implements AutoCloseable {
   private final Rows logits;
   private final MemorySegment lastLogits;
   private final int[] single = new int[1];
+
+  /** Up to so many positions are turned one way, and longer sequences another. */
+  private final int firstContext;
+
+  /** The cached tokens, where they may have to be computed anew. */
+  private final int[] cached;
+
+  /** Whether the cached tokens are those of a sequence longer than the first context. */
+  private boolean extended;
 
   /** Receives rows of some positions. */
   @FunctionalInterface
@@ -61,6 +77,8 @@ public final class Session implements AutoCloseable {
     config = architecture.config();
     // Where tokens see later ones, all must be in one pass.
     causal = architecture.causal();
+    firstContext = architecture.firstContext();
+    cached = new int[firstContext < capacity ? capacity : 0];
     batch = causal ? Math.min(BATCH, capacity) : capacity;
     try {
       cache =
@@ -69,6 +87,7 @@ public final class Session implements AutoCloseable {
               arena,
               config.layers(),
               new KeyValues.Shape(kvType, config.kvHeads(), config.headDimension(), capacity));
+      spans = List.of(new Span(cache));
       pass = architecture.newPass(arena, batch);
       logits = Rows.allocate(arena, Math.min(batch, LOGIT_ROWS), config.vocabulary());
       lastLogits = logits.row(0);
@@ -109,6 +128,13 @@ public final class Session implements AutoCloseable {
     return few;
   }
 
+  /**
+   * How many tokens can follow before the cache is full, or what it holds has to be computed anew.
+   */
+  public int room() {
+    return (length() < firstContext ? Math.min(firstContext, capacity()) : capacity()) - length();
+  }
+
   /** Type of the cached keys and values. */
   public DataType kvType() {
     return cache.shape().type();
@@ -143,12 +169,12 @@ public final class Session implements AutoCloseable {
 
   /** Processes tokens, at least one; returns the last layer's output of the last. */
   private Rows process(int[] ids, int from, int to) {
-    check(ids, from, to);
+    begin(ids, from, to, length());
     Rows hidden = null;
     int tokens = 0;
     for (int at = from; at < to; at += tokens) {
       tokens = Math.min(batch, to - at);
-      hidden = pass.forward(cache, ids, at, tokens, LayerObserver.NONE);
+      hidden = pass(length(), ids, at, tokens, LayerObserver.NONE);
     }
     return Objects.requireNonNull(hidden).from(tokens - 1);
   }
@@ -158,10 +184,22 @@ public final class Session implements AutoCloseable {
     if (from == to) {
       return;
     }
-    check(ids, from, to);
+    begin(ids, from, to, length());
+    fill(ids, from, to);
+  }
+
+  private void fill(int[] ids, int from, int to) {
     for (int at = from; at < to; at += batch) {
-      pass.forward(cache, ids, at, Math.min(batch, to - at), LayerObserver.NONE);
+      pass(length(), ids, at, Math.min(batch, to - at), LayerObserver.NONE);
     }
+  }
+
+  private Rows pass(int position, int[] ids, int from, int tokens, LayerObserver observer) {
+    if (cached.length > 0) {
+      System.arraycopy(ids, from, cached, position, tokens);
+    }
+    spans.getFirst().set(position, tokens, extended);
+    return pass.forward(spans, ids, from, observer);
   }
 
   /**
@@ -187,10 +225,10 @@ public final class Session implements AutoCloseable {
    * @throws ModelException as {@link #forward(int[], int, int)}
    */
   public <E extends Exception> void forward(int[] ids, int from, int to, RowSink<E> sink) throws E {
-    check(ids, from, to);
+    begin(ids, from, to, length());
     for (int at = from; at < to; at += batch) {
       int tokens = Math.min(batch, to - at);
-      Rows hidden = pass.forward(cache, ids, at, tokens, LayerObserver.NONE);
+      Rows hidden = pass(length(), ids, at, tokens, LayerObserver.NONE);
       for (int row = 0; row < tokens; row += LOGIT_ROWS) {
         int rows = Math.min(LOGIT_ROWS, tokens - row);
         pass.logits(hidden.from(row), rows, logits);
@@ -219,9 +257,9 @@ public final class Session implements AutoCloseable {
       throw new IllegalArgumentException(
           "a pass from position %d on can't follow %d cached ones".formatted(from, length()));
     }
-    check(sequence, from, to, from);
+    begin(sequence, from, to, from);
     checkOnePass(to - from);
-    Rows hidden = pass.forward(cache, from, sequence, from, to - from, LayerObserver.NONE);
+    Rows hidden = pass(from, sequence, from, to - from, LayerObserver.NONE);
     int at = from;
     while (at < to) {
       if (!wanted.test(at)) {
@@ -247,9 +285,9 @@ public final class Session implements AutoCloseable {
    *     one pass takes
    */
   public void layers(int[] ids, LayerObserver observer) {
-    check(ids, 0, ids.length);
+    begin(ids, 0, ids.length, length());
     checkOnePass(ids.length);
-    pass.forward(cache, ids, 0, ids.length, observer);
+    pass(length(), ids, 0, ids.length, observer);
   }
 
   private void checkOnePass(int tokens) {
@@ -259,8 +297,16 @@ public final class Session implements AutoCloseable {
     }
   }
 
-  private void check(int[] ids, int from, int to) {
-    check(ids, from, to, length());
+  /** Checks tokens, and makes what is cached fit the length that the sequence reaches with them. */
+  private void begin(int[] ids, int from, int to, int position) {
+    check(ids, from, to, position);
+    boolean beyond = Math.max(length(), position + to - from) > firstContext;
+    if (beyond != extended) {
+      extended = beyond;
+      int length = length();
+      truncate(0);
+      fill(cached, 0, length);
+    }
   }
 
   private void check(int[] ids, int from, int to, int position) {
@@ -273,13 +319,7 @@ public final class Session implements AutoCloseable {
           "%d tokens after %d don't fit the context of %d; load the model with a larger context"
               .formatted(to - from, position, capacity()));
     }
-    for (int i = from; i < to; i++) {
-      if (ids[i] < 0 || ids[i] >= config.vocabulary()) {
-        throw new ModelException(
-            "token id %d is not in the model's vocabulary of %d"
-                .formatted(ids[i], config.vocabulary()));
-      }
-    }
+    config.requireTokens(ids, from, to);
   }
 
   /** Frees the cache and all buffers. */

@@ -3,11 +3,9 @@ package io.steelyard.models;
 import io.steelyard.models.sampling.Sampler;
 import io.steelyard.models.sampling.Sampling;
 import io.steelyard.models.tokenizer.StopStrings;
-import io.steelyard.models.tokenizer.StreamDecoder;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -20,7 +18,6 @@ public final class TextGenerator {
   private final Tokenizer tokenizer;
   private final Session session;
   private final Sampling sampling;
-  private final Set<Integer> ends;
   private List<String> stops = List.of();
 
   /**
@@ -34,7 +31,6 @@ public final class TextGenerator {
           "the model fills in masks and can't go on with a text token by token; use DiffusionDecoder");
     }
     tokenizer = model.tokenizer();
-    ends = tokenizer.endOfGeneration();
     this.session = session;
     this.sampling = sampling;
   }
@@ -65,52 +61,17 @@ public final class TextGenerator {
     session.truncate(0);
     Sampler sampler = new Sampler(sampling);
     sampler.begin(ids);
-    Output output = new Output(listener);
+    TextOutput output = new TextOutput(tokenizer, tokenizer.endOfGeneration(), stops, listener);
     MemorySegment logits = session.forward(ids, 0, ids.length);
-    for (int i = 0; i < tokens && !output.stopped(); i++) {
+    for (int i = 1; i <= tokens; i++) {
       int id = sampler.next(logits);
-      if (ends.contains(id)) {
+      if (!output.test(id)) {
         break;
       }
-      output.push(id);
-      if (i + 1 < tokens && !output.stopped()) {
+      if (i < tokens) {
         logits = session.step(id);
       }
     }
     return output.finish();
-  }
-
-  /** What has been generated so far. */
-  private final class Output {
-    private final Consumer<String> listener;
-    private final StreamDecoder decoder = tokenizer.stream(false);
-    private final StopStrings stop = new StopStrings(stops);
-    private final StringBuilder text = new StringBuilder();
-
-    Output(Consumer<String> listener) {
-      this.listener = listener;
-    }
-
-    void push(int id) {
-      tell(stop.push(decoder.push(id)));
-    }
-
-    boolean stopped() {
-      return stop.found();
-    }
-
-    String finish() {
-      if (!stopped()) {
-        tell(stop.push(decoder.flush()) + stop.flush());
-      }
-      return text.toString();
-    }
-
-    private void tell(String piece) {
-      if (!piece.isEmpty()) {
-        text.append(piece);
-        listener.accept(piece);
-      }
-    }
   }
 }

@@ -15,7 +15,7 @@ import tools.jackson.databind.json.JsonMapper;
  * Golden values that share no code with Steelyard: Hugging Face transformers in float64 on the same
  * weights. The tiny models are random, from a seed.
  */
-final class Golden {
+public final class Golden {
   private static final String CONFIG = "config.json";
   private static final JsonMapper JSON = new JsonMapper();
 
@@ -42,7 +42,7 @@ final class Golden {
   }
 
   /** A tiny model as a GGUF file, or as a folder of safetensors if that is how it is kept. */
-  static Path model(String name, Path directory) throws IOException {
+  public static Path model(String name, Path directory) throws IOException {
     String from = "tiny/" + name + "/";
     return Golden.class.getResource(from + CONFIG) == null
         ? file(name, directory)

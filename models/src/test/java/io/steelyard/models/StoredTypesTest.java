@@ -5,12 +5,11 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
-import io.steelyard.kernels.Tensor;
 import io.steelyard.kernels.Tier;
-import io.steelyard.kernels.codec.Codec;
 import io.steelyard.kernels.codec.Encoder;
 import io.steelyard.models.gguf.GgufFile;
-import io.steelyard.models.gguf.GgufWriter;
+import io.steelyard.models.quantize.Quantizer;
+import io.steelyard.models.quantize.Scheme;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -28,7 +27,7 @@ class StoredTypesTest {
 
   /** The tiny models' rows are no multiple of 256 wide. */
   static Stream<DataType> types() {
-    return Encoder.types().stream().filter(type -> type.blockSize() <= 32);
+    return Encoder.types().stream().filter(type -> type.blockSize() <= 64);
   }
 
   @ParameterizedTest
@@ -38,7 +37,9 @@ class StoredTypesTest {
     Path file = rewritten(type);
     float[] exact = logits(Tier.REFERENCE, file, ids);
     for (Tier tier : Tier.values()) {
-      if (Kernels.available(tier)) {
+      // Own types are held as others in machine-code tiers: one stands for all.
+      if (Kernels.available(tier)
+          && (type.isGgml() || tier == Tier.VECTOR || tier == Kernels.best())) {
         // Bytes and bf16 have steps of 1 part in 254: a percent for two layers, and as much again.
         double tolerance = tier == Tier.VECTOR ? 1e-4 : 0.02;
         assertThat(distance(exact, logits(tier, file, ids)))
@@ -70,30 +71,12 @@ class StoredTypesTest {
     }
   }
 
-  /** The tiny Llama with all its matrices encoded anew. */
+  /** The tiny Llama with all its matrices encoded anew; some rows are no multiple of 64 wide. */
   private Path rewritten(DataType type) throws IOException {
     Path target = directory.resolve(type + ".gguf");
     try (GgufFile file = GgufFile.open(Golden.model("llama", directory))) {
-      GgufWriter writer = new GgufWriter(file.metadata());
-      for (Tensor tensor : file.tensors()) {
-        if (tensor.rows() == 1) {
-          writer.add(tensor);
-        } else {
-          long[] dimensions = {tensor.columns(), tensor.rows()};
-          float[] values = new float[(int) (tensor.columns() * tensor.rows())];
-          Codec.of(tensor.type()).decode(tensor.data(), 0, values, 0, values.length);
-          writer.add(
-              tensor.name(),
-              type,
-              dimensions,
-              (from, part) -> {
-                int first = (int) (from / type.blockBytes() * type.blockSize());
-                int count = (int) (part.byteSize() / type.blockBytes() * type.blockSize());
-                Encoder.encode(type, values, first, count, part, 0);
-              });
-        }
-      }
-      writer.write(target, ProgressListener.NONE);
+      Quantizer.Choice choice = Quantizer.Choice.of(Scheme.pure(type));
+      Quantizer.write(file, choice, target, ProgressListener.NONE, ProgressListener.NONE);
     }
     return target;
   }

@@ -133,7 +133,8 @@ class TinyModelsTest {
         (session, model) -> {
           List<float[]> rows = new ArrayList<>();
           int from = 0;
-          for (int chunk : new int[] {1, 9, 2, 20, 5}) {
+          // The first reach where all of LongRoPE's sequence is turned as its end.
+          for (int chunk : new int[] {33, 1, 9, 2}) {
             rows.addAll(allLogits(session, ids, from, from + chunk));
             from += chunk;
           }
@@ -223,17 +224,39 @@ class TinyModelsTest {
         });
   }
 
+  /** Up to the first context by its factors, beyond it by the others, for all positions. */
   @ParameterizedTest
   @MethodSource("tiers")
-  void aShortCacheTakesTheFactorsOfTheFirstContext(Tier tier) throws IOException {
+  void aSequenceTakesTheFactorsOfTheLengthThatItReaches(Tier tier) throws IOException {
     int[] ids = Golden.ids(Golden.json("tiny/phi3-longrope/golden.json").get("ids"));
-    float[] golden = Golden.floats("tiny/phi3-longrope/short.f32");
-    try (Kernels kernels = Kernels.of(tier, 2);
-        Model model = Model.load(Golden.model("phi3-longrope", directory), kernels);
-        Session session = model.newSession(32, DataType.F32)) {
-      assertThat(largestDifference(allLogits(session, ids, 0, 32), golden))
-          .isLessThan(tolerance(tier));
-    }
+    float[] beyond = Golden.floats("tiny/phi3-longrope/logits.f32");
+    float[] upTo = Golden.floats("tiny/phi3-longrope/short.f32");
+    with(
+        "phi3-longrope",
+        tier,
+        2,
+        DataType.F32,
+        (session, model) -> {
+          int vocabulary = session.vocabulary();
+          List<float[]> first = allLogits(session, ids, 0, 30);
+          assertThat(session.room()).isEqualTo(2);
+          first.add(session.step(ids[30]).toArray(ValueLayout.JAVA_FLOAT));
+          first.add(session.step(ids[31]).toArray(ValueLayout.JAVA_FLOAT));
+          assertThat(largestDifference(first, upTo)).isLessThan(tolerance(tier));
+          assertThat(session.room()).isEqualTo(128 - 32);
+          List<float[]> rest = allLogits(session, ids, 32, 50);
+          rest.addAll(allLogits(session, ids, 50, 64));
+          assertThat(
+                  largestDifference(
+                      rest, Arrays.copyOfRange(beyond, 32 * vocabulary, 64 * vocabulary)))
+              .isLessThan(tolerance(tier));
+          session.truncate(20);
+          assertThat(
+                  largestDifference(
+                      allLogits(session, ids, 20, 32),
+                      Arrays.copyOfRange(upTo, 20 * vocabulary, 32 * vocabulary)))
+              .isLessThan(tolerance(tier));
+        });
   }
 
   @ParameterizedTest

@@ -1,6 +1,12 @@
 package io.steelyard.reports;
 
+import io.steelyard.reports.terminal.Style;
+import io.steelyard.reports.terminal.Table;
+import io.steelyard.reports.terminal.Table.Align;
+import io.steelyard.reports.terminal.Tone;
+import io.steelyard.reports.terminal.Wrap;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * A further table of {@code report.md}: what a figure consists of, a column a label.
@@ -21,5 +27,19 @@ public record DetailTable(
             "a row of " + row.size() + " cells under " + headers.size() + " headers");
       }
     }
+  }
+
+  /** The table as text, no line wider than the style, with its title above and what it means below. */
+  public String render(Style style) {
+    Table table = new Table(style);
+    for (int i = 0; i < headers.size(); i++) {
+      table.column(headers.get(i), i == 0 ? Align.LEFT : Align.RIGHT);
+    }
+    rows.forEach(row -> table.row(row.toArray(String[]::new)));
+    String below =
+        Wrap.lines(style.adapt(explanation), style.width()).stream()
+            .map(line -> style.paint(line, Tone.DIM) + '\n')
+            .collect(Collectors.joining());
+    return style.paint(style.adapt(title), Tone.BOLD) + "\n" + table.render() + '\n' + below;
   }
 }

@@ -60,6 +60,7 @@ public final class MarkdownReport {
     headlines();
     notes();
     results();
+    quality();
     figure(Plots.RATIOS, "Ratios to the baseline with 95 % intervals");
     figure(Plots.SAMPLES, "Every sample by block, warm-up lighter");
     plots
@@ -183,6 +184,27 @@ public final class MarkdownReport {
       out.append('\n').append(Markdown.text(input.limits())).append('\n');
     }
     randomWeights();
+  }
+
+  private void quality() {
+    if (summary.quality().isEmpty()) {
+      return;
+    }
+    heading("Quality against speed");
+    List<String> headers = QualityTable.headers(summary);
+    List<Boolean> right = new ArrayList<>(Collections.nCopies(headers.size(), true));
+    right.set(0, false);
+    right.set(1, false);
+    out.append(
+        Markdown.table(
+            headers,
+            right,
+            QualityTable.rows(summary).stream()
+                .map(row -> row.stream().map(Markdown::text).toList())
+                .toList()));
+    out.append('\n').append(QualityTable.legend(summary)).append('\n');
+    randomWeights();
+    figure(Plots.QUALITY, "Speed by what the precision loses");
   }
 
   private void figure(String name, String caption) {

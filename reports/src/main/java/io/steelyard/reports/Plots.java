@@ -46,6 +46,7 @@ public final class Plots {
   }
 
   static final String RATIOS = "ratios";
+  static final String QUALITY = "quality";
   static final String SAMPLES = "samples";
   static final String TREND = "trend";
 
@@ -61,7 +62,7 @@ public final class Plots {
 
   /**
    * Draws {@code ratios.svg} and {@code .png} where something was compared, {@code samples.svg} and
-   * {@code .png} where there are samples. A host without fonts gets none, and a sentence why.
+   * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions. A host without fonts gets none, and a sentence why.
    *
    * @throws IOException if a file can't be written
    */
@@ -72,6 +73,9 @@ public final class Plots {
     if (input.summary().comparisons().stream().anyMatch(c -> c.ratio() != null)) {
       write(
           directory, RATIOS, () -> new RatioPlot(input.summary(), input.margin()), files, problems);
+    }
+    if (QualityPlot.isPossible(input.summary())) {
+      write(directory, QUALITY, () -> new QualityPlot(input.summary()), files, problems);
     }
     if (input.series().stream().flatMap(s -> s.blocks().stream()).anyMatch(Plots::hasSamples)) {
       String model =
@@ -92,6 +96,20 @@ public final class Plots {
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     write(directory, TREND, () -> new TrendPlot(chart), files, problems);
+    return new Result(files, problems);
+  }
+
+  /**
+   * Draws a chart to an SVG and a PNG file of its name. A host without fonts gets none, and a
+   * sentence why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, LineChart chart) throws IOException {
+    prepare(directory);
+    List<Path> files = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
     return new Result(files, problems);
   }
 

@@ -4,6 +4,7 @@ import io.steelyard.engines.CachedPrefix;
 import io.steelyard.engines.ProcessFacts;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
+import io.steelyard.kernels.UnfusedKernels;
 import io.steelyard.lab.worker.Affinity;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
@@ -55,12 +56,14 @@ final class LoadedModel implements AutoCloseable {
       throw new EngineException(Kind.UNSUPPORTED, "steelyard: " + e.getMessage(), e);
     }
     Optional<Profiler> profiler = options.profile().map(folder -> new Profiler(folder, plain));
-    Kernels kernels = profiler.<Kernels>map(Profiler::kernels).orElse(plain);
+    Kernels counted = profiler.<Kernels>map(Profiler::kernels).orElse(plain);
+    Kernels kernels = options.fused() ? counted : new UnfusedKernels(counted);
     try {
       Model model = Model.load(path, kernels);
       try {
         checkCache(model.config(), options);
         Session session = model.newSession(options.context(), options.kv());
+        checkFilling(session, options);
         return new LoadedModel(kernels, model, session, options, profiler);
       } catch (OutOfMemoryError e) {
         model.close();
@@ -88,6 +91,25 @@ final class LoadedModel implements AutoCloseable {
     OptionalLong free = ProcessFacts.availableMemory();
     if (free.isPresent() && cacheBytes(config, options) > free.getAsLong()) {
       throw tooLarge(config, options, null);
+    }
+  }
+
+  private static void checkFilling(Session session, SteelyardOptions options)
+      throws EngineException {
+    boolean causal = session.causal();
+    if (causal && options.filling().asked()) {
+      session.close();
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: algorithm, steps, block, cache and confidence are for models that are trained to"
+              + " fill in masks, such as Dream or synth:dream-s; this one generates token by token");
+    }
+    if (!causal && options.lookup()) {
+      session.close();
+      throw new EngineException(
+          Kind.BAD_REQUEST,
+          "steelyard: speculate=lookup is for models that generate token by token; this one fills in"
+              + " masks");
     }
   }
 
@@ -124,10 +146,16 @@ final class LoadedModel implements AutoCloseable {
     return options.slowdown();
   }
 
+  /** How masks are filled in, by a model that sees both directions. */
+  Optional<Filling> filling() {
+    return session.causal() ? Optional.empty() : Optional.of(options.filling());
+  }
+
   /** The kernels in use, and what else decides how tokens are computed. */
   String description() {
     return kernels.description()
         + (options.lookup() ? ", prompt lookup" : "")
+        + options.filling().description()
         + options.slowdown().description();
   }
 
@@ -168,7 +196,8 @@ final class LoadedModel implements AutoCloseable {
   /** Bytes by part. */
   Map<String, Long> bytes() {
     Map<String, Long> bytes = new LinkedHashMap<>();
-    bytes.put("weights", model.weightBytes());
+    bytes.put("weights", model.weightBytes() - model.ownedWeightBytes());
+    bytes.put("repacked", model.ownedWeightBytes());
     bytes.put("kv", session.cacheBytes());
     bytes.put("activations", session.activationBytes() + kernels.scratchBytes());
     return bytes;

@@ -27,6 +27,8 @@ import io.steelyard.models.speculation.Speculation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -140,6 +142,9 @@ public final class SteelyardEngine implements Engine {
   @Override
   public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
     LoadedModel model = loaded();
+    if (model.filling().isPresent()) {
+      return new MaskFiller(model, model.filling().get()).run(request, listener);
+    }
     TokenLoop loop = new TokenLoop(request, listener);
     int cached = request.ids().length - 1;
     if (model.speculation().isEmpty()) {
@@ -214,7 +219,11 @@ public final class SteelyardEngine implements Engine {
 
   @Override
   public MemoryReport memory() throws EngineException {
-    return new MemoryReport(loaded().bytes());
+    Map<String, Long> parts = loaded().bytes();
+    MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+    // What the heap began with is part of the runtime.
+    parts.put("heap", Math.max(0, heap.getCommitted() - Math.max(0, heap.getInit())));
+    return new MemoryReport(parts);
   }
 
   @Override

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * How a model is loaded: a {@link LoadRequest} with the engine's own options read and checked.
@@ -25,6 +26,8 @@ import java.util.TreeMap;
  * @param deterministic whether a prompt takes the numeric path of decoding
  * @param lookup whether greedy decoding drafts by prompt lookup
  * @param slowdown by how much every pass is to take longer
+ * @param filling how masks are filled in, by a model that is trained to
+ * @param fused whether operators are computed together that can be
  * @param profile the folder that a {@link Profiler} writes into, if one is to run
  */
 record SteelyardOptions(
@@ -35,12 +38,13 @@ record SteelyardOptions(
     boolean deterministic,
     boolean lookup,
     Slowdown slowdown,
+    Filling filling,
+    boolean fused,
     Optional<Path> profile) {
   /** Forces a tier where no option names one. */
   static final String TIER_VARIABLE = "STEELYARD_TIER";
 
-  /** What each option does, for {@code steelyard engines list} and for refusals. */
-  static final List<String> DESCRIPTIONS =
+  private static final List<String> OWN =
       List.of(
           "tier=" + Tier.labels() + " kernels to use (default: the fastest that runs here)",
           "kv=f16|f32|q8_0 type of the KV cache (default: the study's, f16)",
@@ -52,8 +56,20 @@ record SteelyardOptions(
           Slowdown.OPTION
               + "=SHARE every pass takes longer by that share, 0.05 for 5 %, to try what a comparison"
               + " finds (default: 0)",
+          SteelyardProvider.FUSED
+              + "=on|off queries, keys and values, gate and up, and the gate's activation and product"
+              + " together or one by one, to weigh what that is worth (default: on)",
+          SteelyardProvider.INTERPRET
+              + "=on|off without compiling Java code, for debugging (default: off)",
           Profiler.OPTION
               + "=DIR times every operator, slows it down and says in DIR where the time went");
+
+  /** What each option does, for {@code steelyard engines list} and for refusals. */
+  static final List<String> DESCRIPTIONS =
+      Stream.of(
+              OWN, Filling.DESCRIPTIONS)
+          .flatMap(List::stream)
+          .toList();
 
   /**
    * Reads a request.
@@ -70,6 +86,16 @@ record SteelyardOptions(
     Optional<String> deterministic = Optional.ofNullable(left.remove("deterministic"));
     Optional<String> speculate = Optional.ofNullable(left.remove("speculate"));
     Optional<String> slowdown = Optional.ofNullable(left.remove(Slowdown.OPTION));
+    Filling filling = Filling.take(left);
+    boolean fused =
+        onOff(
+            SteelyardProvider.FUSED,
+            Optional.ofNullable(left.remove(SteelyardProvider.FUSED)).orElse("on"));
+    // The process was started so; here the value is checked, and nothing is left to do.
+    var _ =
+        onOff(
+            SteelyardProvider.INTERPRET,
+            Optional.ofNullable(left.remove(SteelyardProvider.INTERPRET)).orElse("off"));
     Optional<String> profile = Optional.ofNullable(left.remove(Profiler.OPTION));
     if (!left.isEmpty()) {
       throw new EngineException(
@@ -92,6 +118,8 @@ record SteelyardOptions(
         onOff("deterministic", deterministic.orElse("off")),
         lookup(speculate.orElse("off")),
         slowdown.isPresent() ? Slowdown.of(slowdown.get()) : Slowdown.NONE,
+        filling,
+        fused,
         profile.isPresent() ? Optional.of(folder(profile.get())) : Optional.empty());
   }
 

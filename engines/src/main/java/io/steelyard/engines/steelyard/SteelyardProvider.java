@@ -15,6 +15,12 @@ public final class SteelyardProvider implements EngineProvider {
   /** The engine's name. */
   public static final String NAME = "steelyard";
 
+  /** The option that keeps the virtual machine from compiling. */
+  public static final String INTERPRET = "interpret";
+
+  /** The option that computes operators one by one that are otherwise computed together. */
+  public static final String FUSED = "fused";
+
   private static final List<String> FLAGS =
       List.of(
           // The KV cache lies off the heap; what the machine has free is checked before it is made.
@@ -46,6 +52,9 @@ public final class SteelyardProvider implements EngineProvider {
       flags.add("--add-modules=jdk.incubator.vector");
     }
     flags.addAll(FLAGS);
+    if (isInterpreted(options)) {
+      flags.add("-Xint");
+    }
     return flags;
   }
 
@@ -60,6 +69,11 @@ public final class SteelyardProvider implements EngineProvider {
     return named == null
         ? SteelyardOptions.defaultTier(System.getenv())
         : SteelyardOptions.tier("tier", named);
+  }
+
+  /** Whether the engine's code is interpreted: for debugging, not for a measurement. */
+  public static boolean isInterpreted(Map<String, String> options) {
+    return options.getOrDefault(INTERPRET, "off").equals("on");
   }
 
   /** The module costs start-up time, so only the tier that needs it gets it. */

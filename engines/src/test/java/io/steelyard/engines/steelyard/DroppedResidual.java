@@ -141,6 +141,11 @@ final class DroppedResidual implements Kernels {
   }
 
   @Override
+  public void multiply(Rows x, Rows by, int tokens) {
+    right.multiply(x, by, tokens);
+  }
+
+  @Override
   public void close() {
     right.close();
   }

@@ -53,12 +53,18 @@ public class Avx2 extends MachineCode {
   }
 
   @Override
+  public int fewScale() {
+    return FewActivations.SPREAD;
+  }
+
+  @Override
   protected Function make(Single which) {
     return switch (which) {
       case CALLS -> Calls.function();
       case FEW_ACTIVATIONS -> FewActivations.function();
       case TRANSPOSE -> Transpose.values();
       case ADD -> Elementwise.add();
+      case MULTIPLY -> Elementwise.multiply();
       case SILU_GATE -> Elementwise.gate(Activation.SILU);
       case GELU_GATE -> Elementwise.gate(Activation.GELU);
       case SILU -> Elementwise.activation(Activation.SILU);
@@ -102,9 +108,7 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeFew(DataType type, int tokens) {
-    return FewNibbles.takes(type)
-        ? FewNibbles.of(type, tokens)
-        : FewTokens.of(type, tokens);
+    return FewNibbles.takes(type) ? FewNibbles.of(type, tokens) : FewTokens.of(type, tokens);
   }
 
   @Override

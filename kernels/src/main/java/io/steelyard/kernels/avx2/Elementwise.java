@@ -47,6 +47,7 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Gpr;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
@@ -127,6 +128,15 @@ final class Elementwise {
 
   /** Arguments: x, which receives the sum; what is added; values. */
   static Function add() {
+    return pairwise(VADDPS);
+  }
+
+  /** Arguments: x, which receives the product; what it is multiplied by; values. */
+  static Function multiply() {
+    return pairwise(VMULPS);
+  }
+
+  private static Function pairwise(Op operation) {
     return function(
         e ->
             e.loop(
@@ -135,7 +145,7 @@ final class Elementwise {
                 () -> {
                   e.load(ymm(0), at(RDI));
                   e.load(ymm(1), at(RSI));
-                  e.a.op(VADDPS, ymm(0), ymm(0), ymm(1));
+                  e.a.op(operation, ymm(0), ymm(0), ymm(1));
                   e.store(at(RDI), ymm(0));
                 }));
   }

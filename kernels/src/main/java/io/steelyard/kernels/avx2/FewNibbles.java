@@ -2,6 +2,7 @@ package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R11;
 import static io.steelyard.kernels.assembler.Gpr.R12;
+import static io.steelyard.kernels.assembler.Gpr.R13;
 import static io.steelyard.kernels.assembler.Gpr.R14;
 import static io.steelyard.kernels.assembler.Gpr.R15;
 import static io.steelyard.kernels.assembler.Gpr.R8;
@@ -51,7 +52,8 @@ import io.steelyard.kernels.machine.Function;
  * What {@link FewTokens} says, of Q4_0, Q4_1, IQ4_NL, MXFP4 and IQ4_XS: two rows at a time, which
  * lie next to each other, each in 16 bytes of every register. A row that is left over is taken
  * twice. So the same instructions serve 64 weights, and a token's sum waits half as often for the
- * one before.
+ * one before. Bytes from a token's activations to the scales of its blocks lead to what {@link
+ * FewActivations} has spread over both rows.
  *
  * <p>Weights are unsigned, so that bytes become words without their sign; what they are too large
  * by is taken off with the activations' sums.
@@ -75,11 +77,10 @@ final class FewNibbles {
 
   private static final int LINE = 64;
 
-  /** Scales of both rows' blocks on the stack; then the count of rows. */
+  /** A large block's scales on the stack, and the second row's behind them. */
   private static final int SECOND = 32;
 
-  private static final int ROWS = 64;
-  private static final int STACK = 80;
+  private static final int STACK = 64;
 
   private final Assembler a;
   private final DataType type;
@@ -102,10 +103,10 @@ final class FewNibbles {
 
   // Registers: RDI the first row of two; RDX activations, RCX bytes of a token's, R11 three times
   // that; R8 products; R9 the longs; R12 and R15 the rows' blocks, RBX the block's activations, RBP
-  // counts blocks, R14 rows that are left.
+  // counts blocks, R13 the block's operands for one token, R14 rows that are left.
 
   private void write() {
-    Gpr[] kept = {RBX, RBP, R12, R14, R15};
+    Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
     for (Gpr register : kept) {
       a.push(register);
     }
@@ -122,6 +123,8 @@ final class FewNibbles {
     a.add(R15, at(R9, 40));
     a.place(both);
     a.mov(RBX, RDX);
+    a.mov(R13, RDX);
+    a.add(R13, at(R9, 32));
     a.mov(RBP, at(R9));
     for (int token = 0; token < tokens; token++) {
       Snippets.clear(a, sum(token));
@@ -171,12 +174,13 @@ final class FewNibbles {
       }
     }
     for (int i = 0; i < count; i++) {
-      block(i * type.blockBytes(), i * FewActivations.BLOCK);
+      block(i * type.blockBytes(), i);
     }
     for (Gpr row : rows) {
       a.add(row, count * type.blockBytes());
     }
     a.add(RBX, count * runs() * FewActivations.BLOCK);
+    a.add(R13, count * runs() * FewActivations.SPREAD);
   }
 
   private int runs() {
@@ -215,20 +219,20 @@ final class FewNibbles {
    * Multiplies a block of either row.
    *
    * @param at its distance from R12 and R15
-   * @param activations their distance from RBX
+   * @param first the block's first run of activations
    */
-  private void block(int at, int activations) {
-    Mem first = at(rows[0], at);
-    Mem second = at(rows[1], at);
+  private void block(int at, int first) {
+    Mem upper = at(rows[0], at);
+    Mem lower = at(rows[1], at);
     switch (type) {
       case IQ4_XS -> {
-        Levels.scales(a, ymm(4), ymm(5), ymm(6), first);
+        Levels.scales(a, ymm(4), ymm(5), ymm(6), upper);
         a.op(VMOVUPS_STORE, at(RSP), ymm(4));
-        Levels.scales(a, ymm(4), ymm(5), ymm(6), second);
+        Levels.scales(a, ymm(4), ymm(5), ymm(6), lower);
         a.op(VMOVUPS_STORE, at(RSP, SECOND), ymm(4));
       }
-      case MXFP4 -> Levels.powersOfTwo(a, SCALE, OTHER, first, second);
-      default -> halves(first, second);
+      case MXFP4 -> Levels.powersOfTwo(a, SCALE, OTHER, upper, lower);
+      default -> halves(upper, lower);
     }
     int nibbles = type.blockBytes() - 16 * runs();
     for (int run = 0; run < runs(); run++) {
@@ -237,9 +241,9 @@ final class FewNibbles {
         a.op(VBROADCASTSS, OTHER.as(16), at(RSP, SECOND + 4 * run));
         a.op(VINSERTI128, SCALE, SCALE, OTHER.as(16), 1);
       }
-      load(first.plus(nibbles + 16 * run), second.plus(nibbles + 16 * run));
+      load(upper.plus(nibbles + 16 * run), lower.plus(nibbles + 16 * run));
       for (int token = 0; token < tokens; token++) {
-        multiply(token, activations + run * FewActivations.BLOCK);
+        multiply(token, first + run);
       }
     }
   }
@@ -276,26 +280,52 @@ final class FewNibbles {
     }
   }
 
-  private void multiply(int token, int ahead) {
+  /** Multiplies with a token's activations; of one token alone they are spread over all lanes. */
+  private void multiply(int token, int run) {
+    Mem values = token(token, run * FewActivations.BLOCK);
+    Mem spread = at(R13, run * FewActivations.SPREAD);
     for (int quarter = 0; quarter < 4; quarter++) {
       Vec product = quarter == 0 ? PRODUCT : OTHER;
-      a.op(VBROADCASTI128, product, token(token, ahead + 16 * quarter));
-      a.op(VPMADDWD, product, weights(quarter), product);
+      if (tokens == 1) {
+        a.op(VPMADDWD, product, weights(quarter), spread.plus(32 * quarter));
+      } else {
+        a.op(VBROADCASTI128, product, values.plus(16 * quarter));
+        a.op(VPMADDWD, product, weights(quarter), product);
+      }
       if (quarter > 0) {
         a.op(VPADDD, PRODUCT, PRODUCT, OTHER);
       }
     }
     a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
-    a.op(VBROADCASTSS, OTHER, token(token, ahead + FewActivations.SCALE));
-    a.op(VMULPS, PRODUCT, PRODUCT, OTHER);
-    a.op(VBROADCASTSS, OTHER, token(token, ahead + FewActivations.EIGHTH_OF_SUM));
-    if (type == DataType.Q4_1) {
-      a.op(VMULPS, OTHER, OTHER, MINIMUM);
-      a.op(VFMADD213PS, PRODUCT, SCALE, OTHER);
-      a.op(VADDPS, sum(token), sum(token), PRODUCT);
+    if (tokens == 1) {
+      a.op(VMULPS, PRODUCT, PRODUCT, spread.plus(FewActivations.SPREAD_SCALE));
     } else {
-      a.op(VFMADD231PS, PRODUCT, OTHER, FACTOR);
-      a.op(VFMADD231PS, sum(token), PRODUCT, SCALE);
+      a.op(VBROADCASTSS, OTHER, values.plus(FewActivations.SCALE));
+      a.op(VMULPS, PRODUCT, PRODUCT, OTHER);
+    }
+    sum(sum(token), spread, values);
+  }
+
+  private void sum(Vec sum, Mem spread, Mem values) {
+    Mem spreadEighth = spread.plus(FewActivations.SPREAD_EIGHTH);
+    if (tokens > 1) {
+      a.op(VBROADCASTSS, OTHER, values.plus(FewActivations.EIGHTH_OF_SUM));
+    }
+    if (type == DataType.Q4_1) {
+      if (tokens == 1) {
+        a.op(VMULPS, OTHER, MINIMUM, spreadEighth);
+      } else {
+        a.op(VMULPS, OTHER, MINIMUM, OTHER);
+      }
+      a.op(VFMADD213PS, PRODUCT, SCALE, OTHER);
+      a.op(VADDPS, sum, sum, PRODUCT);
+    } else {
+      if (tokens == 1) {
+        a.op(VFMADD231PS, PRODUCT, FACTOR, spreadEighth);
+      } else {
+        a.op(VFMADD231PS, PRODUCT, FACTOR, OTHER);
+      }
+      a.op(VFMADD231PS, sum, PRODUCT, SCALE);
     }
   }
 

@@ -63,8 +63,7 @@ final class FewMicroscaled extends FewNibbles {
   /** 16 bytes from a place of each of four blocks. Where there are fewer, the first's again. */
   private void blocks(Vec to, int row, int place, boolean some) {
     for (int block = 0; block < (some ? 3 : 4); block++) {
-      Assembler quarter =
-          !some || block == 0 ? of.quarter(block) : a.merge(block == 1 ? K2 : K3);
+      Assembler quarter = !some || block == 0 ? of.quarter(block) : a.merge(block == 1 ? K2 : K3);
       quarter.op(VBROADCASTI32X4, to, of.row(row, BLOCK_BYTES * block + place));
     }
   }

@@ -15,9 +15,12 @@ import java.util.Map;
  * Decodes one stored type to float32, plainly: the definition that every faster decoder is tested
  * against.
  *
- * <p>The results are those of ggml's {@code to_float}, bit for bit: float32 arithmetic in the same
- * order, without fused multiply-add. Whole numbers and float64 become the nearest float32. Source
- * of the layouts: {@code ggml-common.h} and {@code ggml-quants.c}.
+ * <p>What lies beside a tensor's blocks is left out, as if scales were 1: {@link TensorCodec}
+ * decodes tensors.
+ *
+ * <p>The results of ggml's types are those of ggml's {@code to_float}, bit for bit: float32
+ * arithmetic in the same order, without fused multiply-add. Whole numbers and float64 become the
+ * nearest float32. Source of the layouts: {@code ggml-common.h} and {@code ggml-quants.c}.
  */
 public final class Codec {
   /** Decodes the block at an offset into {@code to[at …]}. */
@@ -84,7 +87,22 @@ public final class Codec {
       case Q2_0 -> FewBits::q2Zero;
       case TQ1_0 -> FewBits::tq1Zero;
       case TQ2_0 -> FewBits::tq2Zero;
+      case INT8_TENSOR, INT8_ROW -> (from, offset, to, at) -> to[at] = Stored.signed(from, offset);
+      case INT8_G32 -> (from, offset, to, at) -> ScaledBlocks.decodeBytes(32, from, offset, to, at);
+      case INT8_G64 -> (from, offset, to, at) -> ScaledBlocks.decodeBytes(64, from, offset, to, at);
+      case INT8_G128 ->
+          (from, offset, to, at) -> ScaledBlocks.decodeBytes(128, from, offset, to, at);
+      case NF4 -> NormalFloat::decode;
+      case NF4_DQ -> NormalFloat::decodeNested;
+      case FP8_E4M3 -> small(SmallFloat.E4M3);
+      case FP8_E5M2 -> small(SmallFloat.E5M2);
+      case FP4 -> ScaledBlocks::decodeFp4;
+      case F16_2OF4 -> TwoOfFour::decode;
     };
+  }
+
+  private static Block small(SmallFloat kind) {
+    return (from, offset, to, at) -> to[at] = kind.value(Stored.unsigned(from, offset));
   }
 
   private static float brainFloat(MemorySegment from, long offset) {

@@ -87,7 +87,7 @@ public final class FourBitLevels {
   }
 
   /** Half of an unsigned 8-bit float; its NaN counts as zero. */
-  private static float halfOfE4M3(int bits) {
+  static float halfOfE4M3(int bits) {
     int exponent = (bits >> 3) & 0xF;
     int mantissa = bits & 7;
     if (bits == 0x7F) {

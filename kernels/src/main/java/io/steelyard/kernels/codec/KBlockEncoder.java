@@ -24,13 +24,14 @@ final class KBlockEncoder {
   private record Block(short scale, short minimum, int[] scales, int[] minima, int[] levels) {}
 
   /** Levels from 0 on, with minima. */
-  private static Block withMinima(float[] values, int from, int part, int highest, int most) {
+  private static Block withMinima(
+      float[] values, int from, int part, int highest, int most, Fit.Weights weights) {
     int parts = SIZE / part;
     Fit.Line[] lines = new Fit.Line[parts];
     float largestScale = 0;
     float largestMinimum = 0;
     for (int p = 0; p < parts; p++) {
-      lines[p] = Fit.line(values, from + p * part, part, highest);
+      lines[p] = Fit.line(values, from + p * part, part, highest, weights.from(p * part));
       largestScale = Math.max(largestScale, lines[p].scale());
       largestMinimum = Math.max(largestMinimum, lines[p].minimum());
     }
@@ -42,8 +43,11 @@ final class KBlockEncoder {
     int[] minima = new int[parts];
     int[] levels = new int[SIZE];
     for (int p = 0; p < parts; p++) {
-      scales[p] = d == 0 ? 0 : Fit.level(lines[p].scale() / d, 0, most);
-      minima[p] = m == 0 ? 0 : Fit.level(lines[p].minimum() / m, 0, most);
+      int[] best =
+          nearby(
+              values, from + p * part, part, highest, most, lines[p], d, m, weights.from(p * part));
+      scales[p] = best[0];
+      minima[p] = best[1];
       float step = d * scales[p];
       for (int i = p * part; step != 0 && i < (p + 1) * part; i++) {
         levels[i] = Fit.level((values[from + i] + m * minima[p]) / step, 0, highest);
@@ -52,12 +56,44 @@ final class KBlockEncoder {
     return new Block(scale, minimum, scales, minima, levels);
   }
 
+  /**
+   * The best whole multiples of the block's scale and minimum, of those next to a line's: the
+   * nearest of each need not be.
+   */
+  private static int[] nearby(
+      float[] values,
+      int from,
+      int count,
+      int highest,
+      int most,
+      Fit.Line line,
+      float d,
+      float m,
+      Fit.Weights weights) {
+    int scale = d == 0 ? 0 : Fit.level(line.scale() / d, 0, most);
+    int minimum = m == 0 ? 0 : Fit.level(line.minimum() / m, 0, most);
+    int[] best = {scale, minimum};
+    double least = Double.MAX_VALUE;
+    for (int s = Math.max(0, scale - 1); d != 0 && s <= Math.min(most, scale + 1); s++) {
+      for (int o = Math.max(0, minimum - 1); o <= Math.min(most, minimum + 1); o++) {
+        Fit.Line tried = new Fit.Line(d * s, m * o);
+        double error = Fit.error(values, from, count, highest, tried, weights);
+        if (error < least) {
+          least = error;
+          best = new int[] {s, o};
+        }
+      }
+    }
+    return best;
+  }
+
   /** Levels around zero of each 16 values; they and their scales are signed. */
-  private static Block aroundZero(float[] values, int from, int lowest, int lowestScale) {
+  private static Block aroundZero(
+      float[] values, int from, int lowest, int lowestScale, Fit.Weights weights) {
     int parts = SIZE / 16;
     float[] best = new float[parts];
     for (int p = 0; p < parts; p++) {
-      best[p] = Fit.scale(values, from + 16 * p, 16, lowest, -lowest - 1);
+      best[p] = Fit.scale(values, from + 16 * p, 16, lowest, -lowest - 1, weights.from(16 * p));
     }
     short scale = Float.floatToFloat16(Fit.extreme(best, 0, parts) / lowestScale);
     float d = Float.float16ToFloat(scale);
@@ -73,8 +109,8 @@ final class KBlockEncoder {
     return new Block(scale, (short) 0, scales, new int[parts], levels);
   }
 
-  static void q2(float[] values, int from, MemorySegment to, long offset) {
-    Block block = withMinima(values, from, 16, 3, 15);
+  static void q2(float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    Block block = withMinima(values, from, 16, 3, 15, weights);
     for (int run = 0; run < 16; run++) {
       put(to, offset + run, block.scales()[run] | block.minima()[run] << 4);
     }
@@ -83,8 +119,8 @@ final class KBlockEncoder {
     to.set(SHORT, offset + 82, block.minimum());
   }
 
-  static void q3(float[] values, int from, MemorySegment to, long offset) {
-    Block block = aroundZero(values, from, -4, -32);
+  static void q3(float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    Block block = aroundZero(values, from, -4, -32, weights);
     clear(to, offset, 108);
     for (int i = 0; i < SIZE; i++) {
       add(to, offset + i % 32, ((block.levels()[i] + 4) >> 2) << (i / 32));
@@ -107,14 +143,14 @@ final class KBlockEncoder {
     }
   }
 
-  static void q4(float[] values, int from, MemorySegment to, long offset) {
-    Block block = withMinima(values, from, 32, 15, 63);
+  static void q4(float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    Block block = withMinima(values, from, 32, 15, 63, weights);
     head(block, to, offset);
     nibbles(block.levels(), to, offset + 16);
   }
 
-  static void q5(float[] values, int from, MemorySegment to, long offset) {
-    Block block = withMinima(values, from, 32, 31, 63);
+  static void q5(float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    Block block = withMinima(values, from, 32, 31, 63, weights);
     head(block, to, offset);
     clear(to, offset + 16, 32);
     for (int i = 0; i < SIZE; i++) {
@@ -145,8 +181,8 @@ final class KBlockEncoder {
     }
   }
 
-  static void q6(float[] values, int from, MemorySegment to, long offset) {
-    Block block = aroundZero(values, from, -32, -128);
+  static void q6(float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    Block block = aroundZero(values, from, -32, -128, weights);
     q6(block.scale(), block.scales(), block.levels(), to, offset);
   }
 

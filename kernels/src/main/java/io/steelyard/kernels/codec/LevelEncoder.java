@@ -1,11 +1,15 @@
 package io.steelyard.kernels.codec;
 
+import static io.steelyard.kernels.codec.Stored.INT;
 import static io.steelyard.kernels.codec.Stored.SHORT;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** IQ4_NL and MXFP4: each value takes the nearest of 16 levels. Layouts: {@link FourBitLevels}. */
+/**
+ * IQ4_NL, IQ4_XS, MXFP4 and NVFP4: each value takes the nearest of 16 levels. Layouts: {@link
+ * FourBitLevels}.
+ */
 final class LevelEncoder {
   private static final int SIZE = 32;
   private static final int TRIALS = 32;
@@ -19,25 +23,76 @@ final class LevelEncoder {
     int exponent = largest == 0 ? 0 : Math.clamp(Math.getExponent(largest) - 2 + 127, 0, 254);
     float scale = FourBitLevels.halfOfE8M0(exponent);
     to.set(ValueLayout.JAVA_BYTE, offset, (byte) exponent);
-    int[] levels = nearest(FourBitLevels.doubledFloats(), values, from, scale);
+    int[] levels = nearest(FourBitLevels.doubledFloats(), values, from, SIZE, scale);
     SmallBlockEncoder.nibbles(levels, to, offset + 1);
   }
 
+  /** The scale that is nearest to a sixth of the largest magnitude of 16 values. */
+  static void nvfp4(float[] values, int from, MemorySegment to, long offset) {
+    for (int sub = 0; sub < 4; sub++) {
+      int first = from + 16 * sub;
+      float largest = Math.abs(Fit.extreme(values, first, 16));
+      int bits = SmallFloat.E4M3.bits(largest / SmallFloat.E2M1.largest());
+      to.set(ValueLayout.JAVA_BYTE, offset + sub, (byte) bits);
+      float scale = FourBitLevels.halfOfE4M3(bits);
+      int[] levels = nearest(FourBitLevels.doubledFloats(), values, first, 16, scale);
+      for (int i = 0; i < 8; i++) {
+        byte pair = (byte) (levels[i] | levels[8 + i] << 4);
+        to.set(ValueLayout.JAVA_BYTE, offset + 4 + 8L * sub + i, pair);
+      }
+    }
+  }
+
+  /** The best scale, as float16. */
+  static void iq4Nonlinear(
+      float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    short stored = Float.floatToFloat16(scale(values, from, weights));
+    to.set(SHORT, offset, stored);
+    float scale = Float.float16ToFloat(stored);
+    int[] levels = nearest(FourBitLevels.nonlinear(), values, from, SIZE, scale);
+    SmallBlockEncoder.nibbles(levels, to, offset + 2);
+  }
+
+  /** The best scales of each 32 values, as whole multiples of the block's. */
+  static void iq4ExtraSmall(
+      float[] values, int from, Fit.Weights weights, MemorySegment to, long offset) {
+    float[] scales = new float[8];
+    for (int sub = 0; sub < 8; sub++) {
+      scales[sub] = scale(values, from + SIZE * sub, weights.from(SIZE * sub));
+    }
+    short stored = Float.floatToFloat16(Fit.extreme(scales, 0, 8) / -32);
+    float d = Float.float16ToFloat(stored);
+    int high = 0;
+    int low = 0;
+    for (int sub = 0; sub < 8; sub++) {
+      int multiple = d == 0 ? 0 : Fit.level(scales[sub] / d, -32, 31);
+      low |= ((multiple + 32) & 0xF) << (4 * sub);
+      high |= ((multiple + 32) >> 4) << (2 * sub);
+      int first = from + SIZE * sub;
+      int[] levels = nearest(FourBitLevels.nonlinear(), values, first, SIZE, d * multiple);
+      SmallBlockEncoder.nibbles(levels, to, offset + 8 + 16L * sub);
+    }
+    to.set(SHORT, offset, stored);
+    to.set(SHORT, offset + 2, (short) high);
+    to.set(INT, offset + 4, low);
+  }
+
   /** The scale with the least squared error, of some around those that meet the extreme value. */
-  static void iq4Nonlinear(float[] values, int from, MemorySegment to, long offset) {
+  private static float scale(float[] values, int from, Fit.Weights weights) {
     byte[] table = FourBitLevels.nonlinear();
     float extreme = Fit.extreme(values, from, SIZE);
     double best = 0;
     float scale = 0;
     for (byte end : new byte[] {table[0], table[15]}) {
       for (int trial = -TRIALS; extreme != 0 && trial <= TRIALS; trial++) {
-        int[] levels = nearest(table, values, from, extreme / (end + trial / 2f));
+        int[] levels = nearest(table, values, from, SIZE, extreme / (end + trial / 2f));
         double products = 0;
         double squares = 0;
         for (int i = 0; i < SIZE; i++) {
           double level = table[levels[i]];
-          products += values[from + i] * level;
-          squares += level * level;
+          double weight = weights.each()[weights.at() + i];
+          products += weight * values[from + i] * level;
+          squares += weight * level * level;
         }
         if (products * products > best * squares) {
           best = products * products / squares;
@@ -45,16 +100,13 @@ final class LevelEncoder {
         }
       }
     }
-    short stored = Float.floatToFloat16(scale);
-    to.set(SHORT, offset, stored);
-    int[] levels = nearest(table, values, from, Float.float16ToFloat(stored));
-    SmallBlockEncoder.nibbles(levels, to, offset + 2);
+    return scale;
   }
 
   /** The index of each value's nearest level; of equally near ones the first. */
-  private static int[] nearest(byte[] levels, float[] values, int from, float scale) {
-    int[] nearest = new int[SIZE];
-    for (int i = 0; i < SIZE; i++) {
+  private static int[] nearest(byte[] levels, float[] values, int from, int count, float scale) {
+    int[] nearest = new int[count];
+    for (int i = 0; i < count; i++) {
       float least = Float.MAX_VALUE;
       for (int level = 0; level < levels.length; level++) {
         float distance = Math.abs(levels[level] * scale - values[from + i]);

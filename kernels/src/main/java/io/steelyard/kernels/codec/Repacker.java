@@ -1,9 +1,12 @@
 package io.steelyard.kernels.codec;
 
+import static io.steelyard.kernels.codec.Stored.FLOAT;
 import static io.steelyard.kernels.codec.Stored.SHORT;
 import static io.steelyard.kernels.codec.Stored.half;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.DataType.Scaling;
+import io.steelyard.kernels.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
@@ -20,14 +23,12 @@ public final class Repacker {
 
   private final DataType type;
   private final DataType target;
-  private final Codec codec;
   private float[] values = new float[0];
   private float largest;
 
   private Repacker(DataType type, DataType target) {
     this.type = type;
     this.target = target;
-    codec = Codec.of(type);
   }
 
   /** Repacks a type as its {@link #target}. */
@@ -45,13 +46,14 @@ public final class Repacker {
     return switch (type) {
       case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, MXFP4 -> type;
       // One scale for 32 values, times numbers of at most 8 bits.
-      case Q5_0, Q8_1 -> DataType.Q8_0;
+      case Q5_0, Q8_1, FP4 -> DataType.Q8_0;
+      case INT8_TENSOR, INT8_ROW, INT8_G32, INT8_G64, INT8_G128 -> DataType.Q8_0;
       case Q1_0, Q2_0, TQ1_0, TQ2_0, IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S -> DataType.Q8_0;
       // Scales of 6 bits for 16 values of 3 bits.
       case Q3_K -> DataType.Q6_K;
-      // Scale and level have 6 bits together.
-      case NVFP4 -> DataType.BF16;
-      case Q5_1, Q2_K, IQ1_M, IQ2_XS, IQ2_S -> DataType.F16;
+      // Of NVFP4, level and scale have 6 bits together, before a tensor's scale.
+      case Q5_1, Q2_K, IQ1_M, IQ2_XS, IQ2_S, NVFP4 -> DataType.F16;
+      case NF4, NF4_DQ, FP8_E4M3, FP8_E5M2, F16_2OF4 -> DataType.F16;
       case F64, I8, I16, I32, I64, Q8_K -> DataType.F32;
     };
   }
@@ -59,21 +61,23 @@ public final class Repacker {
   /** Whether repacking rounds, each scale or value to 11 bits: by 1 part in 2048 at most. */
   public static boolean rounds(DataType type) {
     return switch (type) {
-      case IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S -> true;
+      case IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S, FP4 -> true;
+      case INT8_TENSOR, INT8_ROW, INT8_G32, INT8_G64, INT8_G128 -> true;
+      case F16_2OF4 -> false;
       default -> target(type) == DataType.F16 && type != DataType.F16;
     };
   }
 
   /**
    * How large a tensor's largest value must at least be, unless all are zero. Of a smaller one the
-   * steps of float16 near zero, 2^-24, could be seen: half of one, times a level of up to 62 where
+   * steps of float16 near zero, 2^-24, could be seen: half of one, times a level of up to 127 where
    * it is a scale that is rounded, would be more than 1 part in 2048 of the largest value.
    */
   public static float leastLargest(DataType type) {
     if (!rounds(type)) {
       return 0;
     }
-    return target(type) == DataType.F16 ? 0x1p-14f : 0x1p-8f;
+    return target(type) == DataType.F16 ? 0x1p-14f : 0x1p-7f;
   }
 
   /** The largest magnitude that was repacked so far. */
@@ -87,24 +91,26 @@ public final class Repacker {
   }
 
   /**
-   * Repacks a run of values.
+   * Repacks a row.
    *
-   * @param count values, a multiple of the type's block size
-   * @param to receives them from byte {@code at} on
+   * @param tensor of this one's type
+   * @param to receives it from byte {@code at} on
    * @return false if the target can't hold some scale or value; what was written is worth nothing
    *     then
    */
-  public boolean repack(MemorySegment from, long offset, int count, MemorySegment to, long at) {
+  public boolean repack(Tensor tensor, long row, MemorySegment to, long at) {
+    int count = (int) tensor.columns();
     if (values.length < count) {
       values = new float[count];
     }
-    codec.decode(from, offset, values, 0, count);
+    TensorCodec.decode(tensor, row, values);
+    long offset = row * tensor.rowBytes();
     for (int i = 0; i < count; i++) {
       largest = Math.max(largest, Math.abs(values[i]));
     }
     return switch (target) {
-      case Q8_0 -> bytes(from, offset, count, to, at);
-      case Q6_K -> sixBits(from, offset, count, to, at);
+      case Q8_0 -> bytes(tensor, row, to, at);
+      case Q6_K -> sixBits(tensor.data(), offset, count, to, at);
       default -> {
         Encoder.encode(target, values, 0, count, to, at);
         yield target != DataType.F16 || largest <= LARGEST_HALF;
@@ -112,11 +118,15 @@ public final class Repacker {
     };
   }
 
-  private boolean bytes(MemorySegment from, long offset, int count, MemorySegment to, long at) {
-    for (int i = 0; i < count; i += SMALL_BLOCK) {
+  private boolean bytes(Tensor tensor, long row, MemorySegment to, long at) {
+    for (int i = 0; i < tensor.columns(); i += SMALL_BLOCK) {
       int inBlock = i % type.blockSize();
-      long block = offset + type.bytes(i - inBlock);
-      if (!bytes(i, scale(from, block, inBlock / SMALL_BLOCK), to, at + DataType.Q8_0.bytes(i))) {
+      long block = row * tensor.rowBytes() + type.bytes(i - inBlock);
+      float scale =
+          type.scaling() == Scaling.SCALES
+              ? tensor.scale(row)
+              : scale(tensor.data(), block, inBlock / SMALL_BLOCK);
+      if (!bytes(i, scale, to, at + DataType.Q8_0.bytes(i))) {
         return false;
       }
     }
@@ -129,7 +139,7 @@ public final class Repacker {
     for (int i = 0; i < SMALL_BLOCK; i++) {
       float value = values[first + i];
       zero &= value == 0;
-      to.set(ValueLayout.JAVA_BYTE, block + 2 + i, (byte) (value / scale));
+      to.set(ValueLayout.JAVA_BYTE, block + 2 + i, (byte) Math.round(value / scale));
     }
     short bits = Float.floatToFloat16(zero ? 0 : scale);
     to.set(SHORT, block, bits);
@@ -142,6 +152,9 @@ public final class Repacker {
     return switch (type) {
       case TQ1_0 -> half(from, block + 52);
       case TQ2_0 -> half(from, block + 64);
+      case INT8_G32, INT8_G64, INT8_G128 -> from.get(FLOAT, block);
+      // Levels are halves.
+      case FP4 -> from.get(FLOAT, block) / 2;
       case IQ1_S -> LatticeBlocks.iq1SmallScale(from, block, sub) * LatticeBlocks.SHIFT;
       case IQ2_XXS -> LatticeBlocks.iq2DoublyExtraSmallScale(from, block, sub);
       case IQ3_XXS -> LatticeBlocks.iq3DoublyExtraSmallScale(from, block, sub);

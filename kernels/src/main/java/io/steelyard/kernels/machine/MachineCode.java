@@ -29,6 +29,7 @@ public abstract class MachineCode {
     /** 16 rows as half of a panel, but for bytes. */
     TRANSPOSE,
     ADD,
+    MULTIPLY,
     SILU_GATE,
     GELU_GATE,
     SILU,
@@ -73,6 +74,9 @@ public abstract class MachineCode {
 
   /** Bytes of a block of activations for {@link #few}. */
   public abstract int fewBlock();
+
+  /** Bytes of a block's scale, behind all blocks, or of what is there instead. */
+  public abstract int fewScale();
 
   /** The product that multiplies a type's weights with many tokens. */
   public abstract Product product(DataType type);

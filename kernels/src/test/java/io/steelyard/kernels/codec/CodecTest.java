@@ -9,16 +9,25 @@ import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Golden values are what ggml's own {@code to_float} gives for the same bytes. */
 class CodecTest {
+  static Stream<DataType> typesWithGoldenValues() {
+    Set<DataType> without =
+        EnumSet.of(
+            DataType.F32, DataType.F64, DataType.Q8_1, DataType.Q8_K, DataType.I8, DataType.I16);
+    without.addAll(Set.of(DataType.I32, DataType.I64));
+    return Stream.of(DataType.values()).filter(type -> type.isGgml() && !without.contains(type));
+  }
+
   @ParameterizedTest
-  @EnumSource(
-      mode = EnumSource.Mode.EXCLUDE,
-      names = {"F32", "F64", "I8", "I16", "I32", "I64", "Q8_1", "Q8_K"})
+  @MethodSource("typesWithGoldenValues")
   void decodesBitForBitAsGgml(DataType type) throws IOException {
     MemorySegment blocks = MemorySegment.ofArray(resource(type + ".blocks"));
     float[] golden = floats(resource(type + ".f32"));

@@ -3,6 +3,7 @@ package io.steelyard.kernels.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Tensor;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -29,9 +30,7 @@ class RepackerTest {
 
     Repacker repacker = Repacker.of(type);
     byte[] bytes = new byte[(int) repacker.target().bytes(count)];
-    assertThat(
-            repacker.repack(
-                MemorySegment.ofArray(quantised), 0, count, MemorySegment.ofArray(bytes), 0))
+    assertThat(repacker.repack(row(type, quantised, count), 0, MemorySegment.ofArray(bytes), 0))
         .isTrue();
 
     float[] actual = decode(repacker.target(), bytes, count);
@@ -53,7 +52,7 @@ class RepackerTest {
 
     assertThat(
             Repacker.toFloat32(type)
-                .repack(MemorySegment.ofArray(blocks), 0, count, MemorySegment.ofArray(bytes), 0))
+                .repack(row(type, blocks, count), 0, MemorySegment.ofArray(bytes), 0))
         .isTrue();
 
     assertThat(bytes).isEqualTo(CodecTest.resource(type + ".f32"));
@@ -75,11 +74,14 @@ class RepackerTest {
   private static boolean repacksIq3Small(byte[] block) {
     return Repacker.of(DataType.IQ3_S)
         .repack(
-            MemorySegment.ofArray(block),
+            row(DataType.IQ3_S, block, 256),
             0,
-            256,
             MemorySegment.ofArray(new byte[(int) DataType.Q8_0.bytes(256)]),
             0);
+  }
+
+  private static Tensor row(DataType type, byte[] blocks, int count) {
+    return new Tensor("row", type, count, 1, MemorySegment.ofArray(blocks));
   }
 
   private static float[] decode(DataType type, byte[] bytes, int count) {

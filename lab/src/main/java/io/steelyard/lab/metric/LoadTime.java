@@ -1,6 +1,7 @@
 package io.steelyard.lab.metric;
 
 import io.steelyard.lab.record.ForkRecord;
+import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.stats.Sample;
 import java.util.List;
@@ -9,7 +10,7 @@ import java.util.List;
 public record LoadTime(Workload workload) implements Metric {
   @Override
   public String name() {
-    return "load";
+    return workload.isFromDisk() ? Study.FROM_DISK : "load";
   }
 
   @Override
@@ -24,7 +25,8 @@ public record LoadTime(Workload workload) implements Metric {
 
   @Override
   public String formula() {
-    return "the load call by the engine's own clock, page cache warm";
+    return "the load call by the engine's own clock, page cache "
+        + (workload.isFromDisk() ? "without the model's files" : "warm");
   }
 
   @Override

@@ -50,12 +50,14 @@ public sealed interface Metric
     if (workload.kind() == Workload.Kind.OPERATION) {
       return new OperationTime(workload);
     }
+    if (workload.kind() == Workload.Kind.FORWARD) {
+      return new ForwardThroughput(workload);
+    }
     return switch (name) {
       case "prefill" -> new PrefillThroughput(workload);
       case "decode" -> new DecodeThroughput(workload);
-      case "forward" -> new ForwardThroughput(workload);
       case "coldstart" -> new ColdStart(workload);
-      case "load" -> new LoadTime(workload);
+      case "load", Study.FROM_DISK -> new LoadTime(workload);
       case "memory" -> new PeakMemory(workload);
       case "time" -> new CommandTime(workload);
       default -> throw new IllegalArgumentException("unknown metric " + name);

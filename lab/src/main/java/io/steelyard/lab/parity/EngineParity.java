@@ -4,6 +4,7 @@ import io.steelyard.lab.worker.EngineInfo;
 import io.steelyard.lab.worker.LoadReport;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What one label did in its parity run: who it is, what it loaded, how far its logits are from the
@@ -46,8 +47,14 @@ public record EngineParity(
    * @param ids generated ids; the most likely next token of a prefill; empty for a forward pass
    * @param margins gap between the two largest logits behind each id; empty where not known
    * @param checksum of a forward pass; 0 otherwise
+   * @param passes forward passes of a decoding, where the engine tells
    */
-  public record Output(int[] ids, float[] margins, long checksum) {}
+  public record Output(int[] ids, float[] margins, long checksum, Optional<Integer> passes) {
+    /** Of a call that isn't a decoding. */
+    public Output(int[] ids, float[] margins, long checksum) {
+      this(ids, margins, checksum, Optional.empty());
+    }
+  }
 
   /** The same with what a float32 KV cache gave. */
   EngineParity with(LogitsComparison exactLogits) {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * What was equal between the labels and what was not, as the engines read it back from what they
@@ -28,6 +29,13 @@ public final class FairnessSheet {
   /** The option by which an engine is told to draft tokens; one that lacks it refuses to load. */
   private static final String SPECULATE = "speculate";
 
+  /** Options of models that fill in masks. */
+  private static final List<String> FILLING =
+      List.of("algorithm", "steps", "block", "cache", "confidence");
+
+  /** Lines in which precisions of one model differ. */
+  private static final Set<String> OF_PRECISION = Set.of("weights", "weight precision");
+
   private static final List<Line> LINES =
       List.of(
           new Line("weights", "", false, (study, engine) -> engine.modelSha256()),
@@ -41,6 +49,8 @@ public final class FairnessSheet {
           new Line("context", "context", false, of(s -> Integer.toString(s.context()))),
           new Line("flash attention", "flash", false, of(s -> s.flashAttention() ? "on" : "off")),
           new Line("speculation", SPECULATE, false, FairnessSheet::speculation),
+          // What no other option names: only a label's own options can set it.
+          new Line("mask filling", "", true, FairnessSheet::filling),
           new Line("output length", "", false, (study, engine) -> "forced, verified"));
 
   private FairnessSheet() {}
@@ -83,6 +93,7 @@ public final class FairnessSheet {
     }
     boolean named =
         line.ownAffair
+            || (OF_PRECISION.contains(line.name) && values.keySet().stream().anyMatch(study::isRecoded))
             || study.allowed().contains(line.name)
             || values.keySet().stream()
                 .anyMatch(label -> study.engines().get(label).options().containsKey(line.option));
@@ -91,6 +102,16 @@ public final class FairnessSheet {
 
   private static String speculation(Study study, EngineParity engine) {
     return study.engines().get(engine.label()).options().getOrDefault(SPECULATE, "off");
+  }
+
+  private static String filling(Study study, EngineParity engine) {
+    Map<String, String> options = study.engines().get(engine.label()).options();
+    String asked =
+        FILLING.stream()
+            .filter(options::containsKey)
+            .map(option -> option + " " + options.get(option))
+            .collect(Collectors.joining(", "));
+    return asked.isEmpty() ? "as usual" : asked;
   }
 
   private static BiFunction<Study, EngineParity, String> of(Function<Settings, String> setting) {

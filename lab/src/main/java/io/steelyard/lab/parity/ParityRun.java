@@ -61,9 +61,10 @@ public final class ParityRun {
    */
   public EngineParity of(String label) throws WorkerException {
     Study.Engine engine = study.engines().get(label);
-    try (WorkerProcess worker = workers.start("parity-" + label, engine.name(), engine.options())) {
+    Workers own = workers.on(study.modelOf(label));
+    try (WorkerProcess worker = own.start("parity-" + label, engine.name(), engine.options())) {
       EngineInfo info = worker.info();
-      Path cached = cache.resolve("parity").resolve(key(engine, info) + ".json");
+      Path cached = cache.resolve("parity").resolve(key(label, engine, info) + ".json");
       if (Files.exists(cached)) {
         try {
           return Json.read(Files.readString(cached), EngineParity.class).as(label);
@@ -71,10 +72,12 @@ public final class ParityRun {
           listener.note("what parity found for " + label + " before can't be used; it runs again");
         }
       }
-      LoadReport loaded = workers.load(worker, engine.options());
+      LoadReport loaded = own.load(worker, engine.options());
       EngineParity result =
           measure(label, worker, info, loaded, System.nanoTime() - worker.startedNanos());
-      if (result.logits() != null && PrecisionClass.exactArithmetic(loaded.settings())) {
+      if (result.logits() != null
+          && !study.isRecoded(label)
+          && PrecisionClass.exactArithmetic(loaded.settings())) {
         result = result.with(exactLogits(label, engine));
       }
       if (new ParityJudge(study, oracle).sound(result)) {
@@ -154,7 +157,7 @@ public final class ParityRun {
     listener.progress("parity", 1, label + ": done");
     return new EngineParity(
         label,
-        study.model().sha256(),
+        study.modelOf(label).sha256(),
         info,
         loaded.settings(),
         loaded.libraries(),
@@ -210,10 +213,10 @@ public final class ParityRun {
   }
 
   /** Everything that the results depend on. */
-  private String key(Study.Engine engine, EngineInfo info) throws IOException {
+  private String key(String label, Study.Engine engine, EngineInfo info) throws IOException {
     Map<String, Object> parts = new TreeMap<>();
     parts.put("texts", Texts.VERSION);
-    parts.put("model", study.model().sha256());
+    parts.put("model", study.modelOf(label).sha256());
     parts.put("oracle", oracle.directory().getFileName().toString());
     parts.put("engine", info.engine() + " " + info.version() + " " + info.build());
     parts.put("program", programChecksum(engine));

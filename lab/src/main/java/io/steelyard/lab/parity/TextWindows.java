@@ -2,7 +2,7 @@ package io.steelyard.lab.parity;
 
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.RunListener;
-import io.steelyard.lab.worker.FloatRows;
+import io.steelyard.lab.worker.LogitsStream;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import java.io.IOException;
@@ -79,8 +79,13 @@ public record TextWindows(List<int[]> windows) {
       throws WorkerException, IOException {
     TextScore.Tally tally = TextScore.over(vocabulary);
     for (int i = 0; i < windows.size(); i++) {
-      try (FloatRows rows = worker.logits(windows.get(i)).value()) {
-        tally.add(scored(rows), following(i));
+      try (LogitsStream rows = worker.logits(windows.get(i), vocabulary)) {
+        for (int place = 0; place < length(); place++) {
+          MemorySegment row = rows.next();
+          if (scored(place)) {
+            tally.add(row, following(i, place));
+          }
+        }
       }
       progress(i, tally.score(), listener);
     }
@@ -109,9 +114,15 @@ public record TextWindows(List<int[]> windows) {
       throws WorkerException, IOException {
     LogitsComparison.Tally tally = LogitsComparison.over(vocabulary);
     for (int i = 0; i < windows.size(); i++) {
-      try (FloatRows own = worker.logits(windows.get(i)).value();
-          FloatRows base = other.logits(windows.get(i)).value()) {
-        tally.add(scored(base), scored(own), following(i));
+      try (LogitsStream own = worker.logits(windows.get(i), vocabulary);
+          LogitsStream base = other.logits(windows.get(i), vocabulary)) {
+        for (int place = 0; place < length(); place++) {
+          MemorySegment ownRow = own.next();
+          MemorySegment baseRow = base.next();
+          if (scored(place)) {
+            tally.add(baseRow, ownRow, following(i, place));
+          }
+        }
       }
       progress(i, tally.score(), listener);
       requireFinite("the other model's", i, tally.oracleScore());
@@ -119,13 +130,14 @@ public record TextWindows(List<int[]> windows) {
     return new Against(tally.score(), tally.oracleScore(), tally.comparison());
   }
 
-  private MemorySegment scored(FloatRows rows) {
-    long rowBytes = (long) rows.width() * Float.BYTES;
-    return rows.segment().asSlice(first() * rowBytes, (length() - 1 - first()) * rowBytes);
+  /** Whether the logits of a place are used: all but the last from {@link #first} on. */
+  private boolean scored(int place) {
+    return place >= first() && place < length() - 1;
   }
 
-  private int[] following(int window) {
-    return Arrays.copyOfRange(windows.get(window), first(), length());
+  /** A place's id and the one that follows. */
+  private int[] following(int window, int place) {
+    return Arrays.copyOfRange(windows.get(window), place, place + 2);
   }
 
   private void progress(int window, TextScore score, RunListener listener) {

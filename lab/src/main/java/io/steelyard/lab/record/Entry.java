@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.steelyard.lab.worker.LoadReport;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * One line of {@code trials.jsonl}. Lines are only ever added; a block that was disturbed is
@@ -143,6 +144,7 @@ public sealed interface Entry {
    * @param averageBytes mean of the resident memory over the calls
    * @param parts the engine's own account in bytes
    * @param failure why the cell failed; empty where it did not
+   * @param mappedBytes of the model's files, mapped and resident after the last call
    */
   record ForkEnd(
       int block,
@@ -155,8 +157,37 @@ public sealed interface Entry {
       long proportionalBytes,
       long averageBytes,
       Map<String, Long> parts,
-      String failure)
-      implements Entry {}
+      String failure,
+      Optional<Long> mappedBytes)
+      implements Entry {
+    /** Of a process whose mappings weren't looked at. */
+    public ForkEnd(
+        int block,
+        int attempt,
+        String cell,
+        int fork,
+        boolean settled,
+        long peakBytes,
+        long residentBytes,
+        long proportionalBytes,
+        long averageBytes,
+        Map<String, Long> parts,
+        String failure) {
+      this(
+          block,
+          attempt,
+          cell,
+          fork,
+          settled,
+          peakBytes,
+          residentBytes,
+          proportionalBytes,
+          averageBytes,
+          parts,
+          failure,
+          Optional.empty());
+    }
+  }
 
   /**
    * An attempt at a block has ended; a later one of the same attempt corrects its judgement, once

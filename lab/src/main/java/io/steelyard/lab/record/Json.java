@@ -53,7 +53,7 @@ public final class Json {
    */
   public static <T> T read(String text, Class<T> type) {
     T value;
-    if (type.isRecord()) {
+    if (type.isRecord() || type.isSealed()) {
       JsonNode tree = MAPPER.readTree(text);
       putMissing(tree, type);
       value = MAPPER.treeToValue(tree, type);
@@ -67,6 +67,13 @@ public final class Json {
   }
 
   private static void putMissing(JsonNode tree, Class<?> type) {
+    if (type.isSealed()) {
+      // What isn't its own a record ignores.
+      for (Class<?> record : type.getPermittedSubclasses()) {
+        putMissing(tree, record);
+      }
+      return;
+    }
     if (!type.isRecord() || !(tree instanceof ObjectNode fields)) {
       return;
     }

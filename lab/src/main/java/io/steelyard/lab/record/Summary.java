@@ -1,5 +1,6 @@
 package io.steelyard.lab.record;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param comparisons one row a label other than the baseline, and metric
  * @param parity one row a label
  * @param fairness the fairness sheet
+ * @param quality of a study of precisions, one row a label: what each has lost
  */
 public record Summary(
     String schema,
@@ -25,7 +27,8 @@ public record Summary(
     List<Cell> cells,
     List<Comparison> comparisons,
     List<Parity> parity,
-    List<FairnessLine> fairness) {
+    List<FairnessLine> fairness,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<List<Quality>> quality) {
 
   public static final String SCHEMA = "steelyard/summary/1";
 
@@ -127,6 +130,53 @@ public record Summary(
       Double toleranceThatPasses,
       boolean pass,
       String note) {}
+
+  /**
+   * One precision against the source, on Steelyard's text and by the texts that both generated.
+   *
+   * @param label the precision
+   * @param weights types of the matrices, by their share
+   * @param source whether it is the source itself
+   * @param bytes of the model's file
+   * @param tokens scored
+   * @param perplexity over them
+   * @param ratio of the perplexity to the source's; above 1 is worse
+   * @param ratioError its standard error
+   * @param kldMean mean over positions of KL(source ‖ label), in nats
+   * @param kldP99 its 99th percentile
+   * @param top1 share of positions with the source's most likely token
+   * @param similarity of generated text to the source's: 1 − edits ÷ length, in tokens, mean over
+   *     prompts
+   * @param agreed share of the generated tokens before the first that is not the source's
+   */
+  public record Quality(
+      String label,
+      String weights,
+      boolean source,
+      long bytes,
+      long tokens,
+      double perplexity,
+      double ratio,
+      double ratioError,
+      double kldMean,
+      double kldP99,
+      double top1,
+      double similarity,
+      double agreed) {}
+
+  /** A summary of a study that isn't one of precisions. */
+  public Summary(
+      String schema,
+      String run,
+      String model,
+      String weights,
+      List<Cell> cells,
+      List<Comparison> comparisons,
+      List<Parity> parity,
+      List<FairnessLine> fairness) {
+    this(
+        schema, run, model, weights, cells, comparisons, parity, fairness, Optional.empty());
+  }
 
   /**
    * One line of the fairness sheet.

@@ -35,10 +35,10 @@ final class BlockLoop {
   private static final int ATTEMPTS = 2;
 
   /**
-   * Once so many have been made and most were disturbed, that is what the machine is like: to
-   * measure a block again would only cost the time of another.
+   * Once so many have been made and most were disturbed, that is what the machine is like, as long
+   * as it stays so: to measure a block again would only cost the time of another.
    */
-  private static final int ATTEMPTS_TO_KNOW = 4;
+  private static final int ATTEMPTS_TO_KNOW = 2;
 
   /** A process that fails may have been killed from outside; a second failure is the engine's. */
   private static final int TRIES = 2;

@@ -17,6 +17,7 @@ import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.worker.EngineInfo;
 import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.MachineCounters;
+import io.steelyard.lab.worker.PageCache;
 import io.steelyard.lab.worker.ProcessMemory;
 import io.steelyard.lab.worker.Timed;
 import io.steelyard.lab.worker.Timeouts;
@@ -25,12 +26,14 @@ import io.steelyard.lab.worker.WorkerProcess;
 import io.steelyard.lab.worker.Workers;
 import io.steelyard.stats.WarmUp;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -48,6 +51,9 @@ final class ForkRunner implements BlockLoop.Forks {
 
   /** A call that takes this many times what it took in the parity run hangs. */
   private static final int HANGING = 20;
+
+  /** What is loaded from disk has no more of its pages in the page cache. */
+  private static final double MOST_CACHED = 0.01;
 
   private static final Duration LEAST_PATIENCE = Duration.ofSeconds(60);
 
@@ -159,6 +165,7 @@ final class ForkRunner implements BlockLoop.Forks {
     private long residentSum;
     private int residentCount;
     private Map<String, Long> parts = Map.of();
+    private Optional<Long> mapped = Optional.empty();
 
     Fork(Place place) {
       this.place = place;
@@ -197,7 +204,11 @@ final class ForkRunner implements BlockLoop.Forks {
       EngineInfo info = worker.info();
       refuseOtherBuild(info.build());
       long ready = worker.processMemory().resident();
-      Timed<LoadReport> loaded = worker.load(workers.request(engine.options()));
+      if (place.cell().workload().isFromDisk()) {
+        dropFiles();
+      }
+      Timed<LoadReport> loaded = worker.load(
+              workers.on(study.modelOf(place.cell().label())).request(engine.options()));
       journal.add(
           new Entry.ForkStart(
               place.block(),
@@ -220,6 +231,17 @@ final class ForkRunner implements BlockLoop.Forks {
       }
     }
 
+    /** Drops the model from the page cache. */
+    private void dropFiles() throws IOException, WorkerException {
+      Path files = Path.of(study.modelOf(place.cell().label()).file());
+      double left = PageCache.drop(files);
+      if (left > MOST_CACHED) {
+        throw new IOException(
+            "%.0f %% of %s stay in the page cache, so it can't be loaded from disk: another process has it mapped, or the system doesn't allow it"
+                .formatted(100 * left, files));
+      }
+    }
+
     void trial(int index) throws WorkerException, IOException {
       call(place.cell().workload(), Role.TRIAL, index, promptOf(index));
     }
@@ -228,6 +250,10 @@ final class ForkRunner implements BlockLoop.Forks {
     void finish() throws WorkerException, IOException {
       String failure = proof();
       memory = worker.processMemory();
+      mapped =
+          Optional.of(
+              ProcessMemory.mapped(
+                  worker.pid(), Path.of(study.modelOf(place.cell().label()).file())));
       parts = worker.memory().value().parts();
       close();
       end(failure);
@@ -390,7 +416,8 @@ final class ForkRunner implements BlockLoop.Forks {
               memory.proportional(),
               residentCount == 0 ? 0 : residentSum / residentCount,
               parts,
-              failure));
+              failure,
+              mapped));
     }
   }
 

@@ -26,10 +26,12 @@ final class Sentinel implements AutoCloseable {
 
   private static final String ENGINE = "sentinel";
 
+  private static final long COMPUTE_REPETITIONS = 10;
+
   /**
    * The fastest of so many: on shared machines a few can all be unlucky with the memory's speed.
    */
-  private static final long REPETITIONS = 30;
+  private static final long BANDWIDTH_REPETITIONS = 30;
 
   private final Workers workers;
   private WorkerProcess worker;
@@ -61,14 +63,16 @@ final class Sentinel implements AutoCloseable {
 
   private Reading readAgain() throws WorkerException {
     worker.resume();
-    Reading reading = new Reading(time("compute"), time("bandwidth"));
+    Reading reading = 
+        new Reading(
+            time("compute", COMPUTE_REPETITIONS), time("bandwidth", BANDWIDTH_REPETITIONS));
     worker.pause();
     return reading;
   }
 
-  private long time(String kernel) throws WorkerException {
+  private long time(String kernel, long repetitions) throws WorkerException {
     return worker
-        .kernel(new KernelRequest(kernel, Map.of("repetitions", REPETITIONS), 1))
+        .kernel(new KernelRequest(kernel, Map.of("repetitions", repetitions), 1))
         .value()
         .nanos();
   }

@@ -5,9 +5,11 @@ import io.steelyard.lab.RunListener;
 import io.steelyard.lab.TemporaryFolder;
 import io.steelyard.lab.parity.EngineParity;
 import io.steelyard.lab.parity.FairnessSheet;
+import io.steelyard.lab.parity.GeneratedTexts;
 import io.steelyard.lab.parity.Oracle;
 import io.steelyard.lab.parity.ParityJudge;
 import io.steelyard.lab.parity.ParityRun;
+import io.steelyard.lab.parity.QualityRun;
 import io.steelyard.lab.record.Blocks;
 import io.steelyard.lab.record.Entry;
 import io.steelyard.lab.record.Journal;
@@ -23,6 +25,7 @@ import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.Workers;
 import io.steelyard.stats.WarmUp;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -36,6 +39,11 @@ import java.util.function.Function;
  * begins a run and goes on with one that was interrupted.
  */
 public final class StudyRun {
+
+  /** The file with a list of {@link io.steelyard.lab.record.Generated}. */
+  public static final String GENERATED = "generated.json";
+
+  private static final String QUALITY = "quality.json";
 
   private final RunDirectory directory;
   private final Study study;
@@ -128,6 +136,7 @@ public final class StudyRun {
     List<Summary.FairnessLine> fairness = FairnessSheet.of(study, List.copyOf(engines.values()));
     directory.write("parity.json", Json.pretty(judged));
     directory.write("engines.json", Json.pretty(measured(engines)));
+    directory.write(GENERATED, Json.pretty(GeneratedTexts.of(study, engines)));
 
     Map<String, EngineParity> passed = new LinkedHashMap<>(engines);
     judged.stream().filter(p -> !p.pass()).forEach(p -> passed.remove(p.label()));
@@ -138,8 +147,9 @@ public final class StudyRun {
                 && (passed.size() > 1 || study.engines().size() == 1);
     List<Entry> measured = List.of();
     BlockPlan plan = new BlockPlan(comparable ? forkSeconds(passed) : 0);
+    List<Summary.Quality> quality = comparable ? quality(workers, passed) : List.of();
     Function<List<Entry>, Summariser> summariser =
-        entries -> new Summariser(study, engines, judged, fairness, entries);
+        entries -> new Summariser(study, engines, judged, fairness, entries).telling(quality);
     if (comparable) {
       try (Journal journal = Journal.open(directory.journalFile())) {
         listener.note(plan.expectation(study));
@@ -162,6 +172,20 @@ public final class StudyRun {
     List<String> broken = new ArrayList<>();
     unjudged.forEach((label, why) -> broken.add(label + " could not be judged: " + why));
     return Outcome.of(directory, study, summariser.apply(measured), measured, differing, broken);
+  }
+
+  /** What precisions have lost, once for a run; nothing where they aren't what is compared. */
+  private List<Summary.Quality> quality(Workers workers, Map<String, EngineParity> passed)
+      throws WorkerException {
+    if (study.precisions().isEmpty() || !passed.containsKey(study.precisions().get().source())) {
+      return List.of();
+    }
+    if (Files.exists(directory.path().resolve(QUALITY))) {
+      return List.of(directory.read(QUALITY, Summary.Quality[].class));
+    }
+    List<Summary.Quality> quality = new QualityRun(study, workers, listener).of(passed);
+    directory.write(QUALITY, Json.pretty(quality));
+    return quality;
   }
 
   /** What {@code engines.json} says of a label. */

@@ -51,6 +51,7 @@ public final class Summariser {
   private final List<Summary.FairnessLine> fairness;
   private final List<Entry> journal;
   private final Blocks blocks;
+  private final List<Summary.Quality> quality;
 
   /**
    * @param engines by label, of all that could be loaded
@@ -62,19 +63,35 @@ public final class Summariser {
       List<Summary.Parity> parity,
       List<Summary.FairnessLine> fairness,
       List<Entry> journal) {
+    this(study, engines, parity, fairness, journal, List.of());
+  }
+
+  private Summariser(
+      Study study,
+      Map<String, EngineParity> engines,
+      List<Summary.Parity> parity,
+      List<Summary.FairnessLine> fairness,
+      List<Entry> journal,
+      List<Summary.Quality> quality) {
     this.study = study;
     this.engines = engines;
     this.parity = parity;
     this.fairness = fairness;
     this.journal = List.copyOf(journal);
     this.blocks = Blocks.of(journal);
+    this.quality = List.copyOf(quality);
+  }
+
+  /** The same that tells what precisions have lost, too. */
+  public Summariser telling(List<Summary.Quality> lost) {
+    return new Summariser(study, engines, parity, fairness, journal, lost);
   }
 
   /** The same that drops the trials far out where this one counts them, and the other way round. */
   public Summariser outliersOtherwise() {
     boolean drops = study.design().dropsOutliers();
     Study other = study.with(study.design().droppingOutliers(!drops));
-    return new Summariser(other, engines, parity, fairness, journal);
+    return new Summariser(other, engines, parity, fairness, journal, quality);
   }
 
   /** The summary of the run so far. */
@@ -99,7 +116,8 @@ public final class Summariser {
         cells,
         comparisons(drafts),
         parity,
-        fairness);
+        fairness,
+        quality.isEmpty() ? Optional.empty() : Optional.of(quality));
   }
 
   private Summary.Cell cell(String label, Metric metric) {

@@ -13,12 +13,13 @@ import java.util.Optional;
  * @param engines the engines by label, in the order given
  * @param baseline the label that the others are compared with; empty where nothing is compared
  * @param metrics names of what to measure: {@code prefill, decode, coldstart, load, memory,
- *     forward}
+ *     forward}, {@value #FORWARD}BxL, {@value #FROM_DISK}
  * @param shape lengths of prompts and generations
  * @param settings what every engine is told
  * @param design how much is measured
  * @param allowed lines of the fairness sheet that may differ
  * @param limits what the machine and the model allow at best, where it was measured before the run
+ * @param precisions where labels run the model in other precisions, each from a file of its own
  */
 public record Study(
     String command,
@@ -30,10 +31,17 @@ public record Study(
     Settings settings,
     Design design,
     List<String> allowed,
-    Optional<Limits> limits) {
+    Optional<Limits> limits,
+    Optional<Precisions> precisions) {
 
   /** Begins the metric of a benchmark's workload; its name follows. */
   public static final String OPERATION = "operation:";
+
+  /** Begins the metric of a forward pass of its own size: {@code forward:4x128}. */
+  public static final String FORWARD = "forward:";
+
+  /** The metric of a load whose files aren't in the page cache. */
+  public static final String FROM_DISK = "load-disk";
 
   /** What can be measured of an engine. */
   public static final List<String> METRICS =
@@ -49,6 +57,23 @@ public record Study(
    * @param bytes size of the file
    */
   public record Model(String name, String file, String sha256, boolean random, long bytes) {}
+
+  /**
+   * The same model in several precisions: what a label computes then differs from the source by
+   * design, and is held to a bound instead of to equality.
+   *
+   * @param source the label that runs the model as it was given
+   * @param files by label, the others' files
+   * @param mostKl the largest mean KL(source ‖ label), in nats, with which a label is still measured
+   * @param windows of the text that quality is told by
+   * @param begin the token that the model expects before a text, if any
+   */
+  public record Precisions(
+      String source,
+      Map<String, Model> files,
+      double mostKl,
+      int windows,
+      Optional<Integer> begin) {}
 
   /**
    * An engine with its options.
@@ -89,11 +114,16 @@ public record Study(
       if (metric.startsWith(OPERATION)) {
         return Workload.operation(metric.substring(OPERATION.length()));
       }
+      if (metric.startsWith(FORWARD)) {
+        String[] sizes = metric.substring(FORWARD.length()).split("x", -1);
+        return Workload.forward(Integer.parseInt(sizes[0]), Integer.parseInt(sizes[1]));
+      }
       return switch (metric) {
         case "prefill" -> Workload.prefill(prompt, depth);
         case "decode" -> Workload.decode(generate, text.map(List::size).orElse(depth));
         case "forward" -> Workload.forward(batch, prompt);
         case "coldstart", "load", "memory" -> Workload.start(prompt, generate, depth);
+        case FROM_DISK -> Workload.startFromDisk(prompt, generate, depth);
         case "time" -> Workload.command();
         default -> throw new IllegalArgumentException("unknown metric " + metric);
       };
@@ -246,25 +276,108 @@ public record Study(
         settings,
         design,
         allowed,
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  /** A study of one file. */
+  public Study(
+      String command,
+      Model model,
+      Map<String, Engine> engines,
+      String baseline,
+      List<String> metrics,
+      Shape shape,
+      Settings settings,
+      Design design,
+      List<String> allowed,
+      Optional<Limits> limits) {
+    this(
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        limits,
         Optional.empty());
   }
 
   /** The same study with another design. */
   public Study with(Design other) {
     return new Study(
-        command, model, engines, baseline, metrics, shape, settings, other, allowed, limits);
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        other,
+        allowed,
+        limits,
+        precisions);
   }
 
   /** The same study of these engines. */
   public Study with(Map<String, Engine> others) {
     return new Study(
-        command, model, others, baseline, metrics, shape, settings, design, allowed, limits);
+        command,
+        model,
+        others,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        limits,
+        precisions);
   }
 
   /** The same study with these limits. */
   public Study with(Optional<Limits> known) {
     return new Study(
-        command, model, engines, baseline, metrics, shape, settings, design, allowed, known);
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        known,
+        precisions);
+  }
+
+  /** The same study of labels that are precisions of its model. */
+  public Study with(Precisions labels) {
+    return new Study(
+        command,
+        model,
+        engines,
+        baseline,
+        metrics,
+        shape,
+        settings,
+        design,
+        allowed,
+        limits,
+        Optional.of(labels));
+  }
+
+  /** The file that a label runs. */
+  public Model modelOf(String label) {
+    return precisions.map(p -> p.files().getOrDefault(label, model)).orElse(model);
+  }
+
+  /** Whether a label runs the model in another precision than it was given in. */
+  public boolean isRecoded(String label) {
+    return precisions.filter(p -> p.files().containsKey(label)).isPresent();
   }
 
   /** Whether engines run a model; commands and benchmarks have none. */

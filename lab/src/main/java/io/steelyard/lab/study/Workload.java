@@ -8,7 +8,8 @@ package io.steelyard.lab.study;
  * @param generate tokens generated: timed in {@code DECODE}
  * @param depth tokens in the cache before the clock starts
  * @param batch sequences in a {@code FORWARD}; 1 otherwise
- * @param title what the user calls an {@code OPERATION}'s input; empty otherwise
+ * @param title what the user calls an {@code OPERATION}'s input; tells a {@code START} from disk;
+ *     empty otherwise
  */
 public record Workload(Kind kind, int prompt, int generate, int depth, int batch, String title) {
 
@@ -28,8 +29,15 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
   /** Prompt tokens until the first token of a cold start. */
   public static final int START_PROMPT = 32;
 
+  private static final String FROM_DISK = "disk";
+
   /** The fewest prompt tokens before a decode: the model needs something to go on from. */
   public static final int DECODE_PROMPT = 16;
+
+  /** Whether the model's files are dropped from the page cache before a process loads them. */
+  public boolean isFromDisk() {
+    return kind == Kind.START && title.equals(FROM_DISK);
+  }
 
   /** Work on tokens, or a command. */
   public Workload(Kind kind, int prompt, int generate, int depth, int batch) {
@@ -38,6 +46,11 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
 
   public static Workload start(int prompt, int generate, int depth) {
     return new Workload(Kind.START, prompt, generate, depth, 1);
+  }
+
+  /** A start whose model isn't in the page cache. */
+  public static Workload startFromDisk(int prompt, int generate, int depth) {
+    return new Workload(Kind.START, prompt, generate, depth, 1, FROM_DISK);
   }
 
   public static Workload prefill(int prompt, int depth) {
@@ -64,7 +77,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
   public String name() {
     String at = depth > 0 ? "@d" + depth : "";
     return switch (kind) {
-      case START -> "start";
+      case START -> title.isEmpty() ? "start" : "start-" + title;
       case PREFILL -> "pp" + prompt + at;
       case DECODE -> "tg" + generate + at;
       case FORWARD -> "fw" + batch + "x" + prompt;

@@ -29,6 +29,25 @@ public record ProcessMemory(long resident, long peak, long proportional) {
     return kilobytes(read(pid, "status"), "VmRSS:");
   }
 
+  /**
+   * Resident bytes of a file that a process has mapped, or of the files of a folder; pages shared
+   * with other processes count in full.
+   */
+  public static long mapped(long pid, Path path) throws IOException {
+    Path whole = path.toRealPath();
+    long bytes = 0;
+    boolean counts = false;
+    for (String line : read(pid, "smaps").lines().toList()) {
+      int slash = line.indexOf('/');
+      if (line.matches("[0-9a-f]+-[0-9a-f]+ .*")) {
+        counts = slash >= 0 && Path.of(line.substring(slash)).startsWith(whole);
+      } else if (counts && line.startsWith("Rss:")) {
+        bytes += kilobytes(line, "Rss:");
+      }
+    }
+    return bytes;
+  }
+
   /** Makes the kernel forget the peak, so that the next one is of what follows. */
   public static void resetPeak(long pid) throws IOException {
     Files.writeString(file(pid, "clear_refs"), "5");

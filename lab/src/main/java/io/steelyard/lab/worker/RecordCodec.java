@@ -12,11 +12,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import tools.jackson.core.JsonGenerator;
 
 /**
  * Turns the protocol's records into JSON members and back. A component {@code flashAttention} is
- * the member {@code flash_attention}; every component must be there, members that no component asks
+ * the member {@code flash_attention}; every component must be there but those that are
+ * {@link Optional}, members that no component asks
  * for are ignored, and nothing is converted silently: a fraction is no integer, and a number that
  * does not fit its component is refused by name.
  */
@@ -70,6 +72,12 @@ final class RecordCodec {
         value = shape.components[i].getAccessor().invoke(record);
       } catch (IllegalAccessException | InvocationTargetException e) {
         throw new IllegalStateException("can't read " + shape.components[i], e);
+      }
+      if (value instanceof Optional<?> optional) {
+        if (optional.isEmpty()) {
+          continue;
+        }
+        value = optional.get();
       }
       out.writeName(shape.names[i]);
       write(out, shape.names[i], value);
@@ -146,6 +154,13 @@ final class RecordCodec {
     for (int i = 0; i < values.length; i++) {
       Object member = members.get(shape.names[i]);
       String path = where + "." + shape.names[i];
+      if (shape.components[i].getType() == Optional.class) {
+        Type held =
+            ((ParameterizedType) shape.components[i].getGenericType()).getActualTypeArguments()[0];
+        values[i] =
+            member == null ? Optional.empty() : Optional.of(value(held, member, path));
+        continue;
+      }
       if (member == null) {
         throw new WireException("'" + path + "' is missing");
       }

@@ -154,6 +154,23 @@ public final class WorkerProcess implements AutoCloseable {
   }
 
   /**
+   * The same position by position, as they are computed; the caller closes them.
+   *
+   * @param vocabulary logits a position
+   */
+  public LogitsStream logits(int[] ids, int vocabulary) throws IOException {
+    return LogitsStream.open(this, ids, vocabulary, scratchFile("logits"));
+  }
+
+  LogitsReport logits(int[] ids, Path file) throws WorkerException {
+    return call("logits", new RowsRequest(ids, file.toString()), LogitsReport.class).value();
+  }
+
+  WorkerException garbage(String call, String why) {
+    return channel.garbage(call, why, new byte[0]);
+  }
+
+  /**
    * What {@code layers} gave.
    *
    * @param names of the blocks, in order

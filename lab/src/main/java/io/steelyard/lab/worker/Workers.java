@@ -35,6 +35,11 @@ public final class Workers {
     this.scratch = scratch;
   }
 
+  /** The same for another file. */
+  public Workers on(Study.Model other) {
+    return new Workers(other, settings, registry, stderr, scratch);
+  }
+
   /** A folder for bulk data, deleted with the run's process. */
   public Path scratch() {
     return scratch;

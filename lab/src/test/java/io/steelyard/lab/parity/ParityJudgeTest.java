@@ -74,6 +74,35 @@ class ParityJudgeTest {
                 ""));
   }
 
+  private static Summary.Parity inAnotherPrecision(double meanKl) {
+    Study study =
+        STUDY.with(
+            new Study.Precisions(
+                "base", Map.of("engine", STUDY.model()), 0.5, 1, Optional.empty()));
+    return judge(study, 1f, 0.004f, 0.006f)
+        .judge(
+            generating(with(with(SOUND, outputs(9, 9, 9)), logits(meanKl, 9, 0, 9)), 5, 9, 9),
+            BASELINE);
+  }
+
+  @Test
+  void anotherPrecisionIsHeldToItsBoundAlone() {
+    Summary.Parity parity = inAnotherPrecision(0.4);
+
+    assertThat(parity.pass()).as(parity.note()).isTrue();
+    assertThat(parity.note()).isEqualTo("its greedy tokens leave the source's at 2 of 3");
+  }
+
+  @Test
+  void anotherPrecisionOverItsBoundFails() {
+    for (double meanKl : new double[] {0.6, Double.NaN, Double.POSITIVE_INFINITY}) {
+      Summary.Parity parity = inAnotherPrecision(meanKl);
+
+      assertThat(parity.pass()).isFalse();
+      assertThat(parity.note()).startsWith("mean KL to the source ").endsWith("the bound of 0.500");
+    }
+  }
+
   @Test
   void boundsThemselvesPass() {
     Summary.Parity parity = judge(with(SOUND, logits(1e-7, 1e-6, 0.99, 0.02)));

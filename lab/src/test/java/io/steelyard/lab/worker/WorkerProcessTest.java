@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.steelyard.lab.worker.WorkerException.Kind;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -48,6 +51,46 @@ class WorkerProcessTest {
 
   private static KernelRequest kernel(String name) {
     return new KernelRequest(name, Map.of(), 1);
+  }
+
+  @Test
+  void logitsComePositionByPosition() throws Exception {
+    // More than a pipe holds, so that the worker waits for the reader.
+    int[] ids = new int[1000];
+    Arrays.setAll(ids, i -> i % TestEngine.VOCABULARY);
+    try (WorkerProcess worker = start("")) {
+      worker.load(new LoadRequest("m", 1, ids.length, "f16", true, Map.of()));
+      try (LogitsStream rows = worker.logits(ids, TestEngine.VOCABULARY)) {
+        for (int id : ids) {
+          assertThat(floats(rows.next())).isEqualTo(TestEngine.row(id));
+        }
+      }
+      // Who has read enough may close it, and the worker serves on.
+      try (LogitsStream rows = worker.logits(ids, TestEngine.VOCABULARY)) {
+        assertThat(floats(rows.next())).isEqualTo(TestEngine.row(ids[0]));
+      }
+      try (LogitsStream rows = worker.logits(new int[ids.length + 1], TestEngine.VOCABULARY)) {
+        assertThatThrownBy(rows::next)
+            .isInstanceOf(WorkerException.class)
+            .hasMessageContaining("context");
+      }
+      assertThat(worker.prefill(new PrefillRequest(PROMPT, 2)).value().argmax())
+          .isEqualTo(TestEngine.likeliest(5));
+      try (LogitsStream rows = worker.logits(PROMPT, 2 * TestEngine.VOCABULARY)) {
+        assertThatThrownBy(
+                () -> {
+                  while (true) {
+                    var _ = rows.next();
+                  }
+                })
+            .isInstanceOf(WorkerException.class)
+            .hasMessageContaining("not all of them in its file, or more");
+      }
+    }
+  }
+
+  private static float[] floats(MemorySegment row) {
+    return row.toArray(ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN));
   }
 
   @Test

@@ -4,8 +4,8 @@ import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Rows;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
-import io.steelyard.models.cache.KeyValueCache;
 import java.lang.foreign.Arena;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -36,6 +36,12 @@ public interface Architecture {
   /** Whether no token sees a later one. */
   boolean causal();
 
+  /**
+   * Positions that the model was first trained for, if longer sequences are turned another way, all
+   * of their positions; the largest number for most.
+   */
+  int firstContext();
+
   /** The model's shape. */
   Config config();
 
@@ -48,27 +54,15 @@ public interface Architecture {
   /** Memory for one pass, with the operations that run in it. */
   interface Pass {
     /**
-     * Runs all layers over tokens that follow what the cache holds, and adds them to it.
+     * Runs all layers over tokens of one sequence or of several, and adds them to their caches.
+     * Where tokens see later ones, they see all that their cache then holds.
      *
-     * @param ids holds the tokens from index {@code from} on
+     * @param spans each of another sequence
+     * @param ids the spans' tokens, one after another from index {@code from} on
      * @param observer told of each layer's output
      * @return the last layer's output, one row a token, valid until the next pass
      */
-    default Rows forward(
-        KeyValueCache cache, int[] ids, int from, int tokens, LayerObserver observer) {
-      return forward(cache, cache.length(), ids, from, tokens, observer);
-    }
-
-    /**
-     * Runs all layers over tokens whose keys and values take the place of those that the cache
-     * holds at their positions; otherwise as above. Where tokens see later ones, they see all that
-     * the cache then holds.
-     *
-     * @param position of the first token, at most the cache's length; that length where the
-     *     architecture is causal
-     */
-    Rows forward(
-        KeyValueCache cache, int position, int[] ids, int from, int tokens, LayerObserver observer);
+    Rows forward(List<Span> spans, int[] ids, int from, LayerObserver observer);
 
     /**
      * Computes logits.

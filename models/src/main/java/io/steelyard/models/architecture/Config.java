@@ -81,4 +81,18 @@ public record Config(
   public int kvWidth() {
     return kvHeads * headDimension;
   }
+
+  /**
+   * Checks that tokens are in the vocabulary.
+   *
+   * @throws ModelException if one isn't
+   */
+  public void requireTokens(int[] ids, int from, int to) {
+    for (int i = from; i < to; i++) {
+      if (ids[i] < 0 || ids[i] >= vocabulary) {
+        throw new ModelException(
+            "token id %d is not in the model's vocabulary of %d".formatted(ids[i], vocabulary));
+      }
+    }
+  }
 }

@@ -1,16 +1,18 @@
 package io.steelyard.models.architecture;
 
 import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.KeyValues;
 import io.steelyard.kernels.Matrix;
 import io.steelyard.kernels.Rope;
 import io.steelyard.kernels.Rows;
-import io.steelyard.models.cache.KeyValueCache;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A transformer of blocks, as a family's file composes it: embedding, blocks, norm and output.
@@ -61,6 +63,18 @@ record Decoder(
   }
 
   @Override
+  public int firstContext() {
+    return turns().stream().mapToInt(Positions::upTo).min().orElse(Integer.MAX_VALUE);
+  }
+
+  /** The rotations of all blocks, each once. */
+  private Set<Positions> turns() {
+    Set<Positions> turns = new LinkedHashSet<>();
+    blocks.forEach(block -> block.attention().positions().ifPresent(turns::add));
+    return turns;
+  }
+
+  @Override
   public Pass newPass(Arena arena, int batch) {
     return new DecoderPass(arena, batch);
   }
@@ -76,14 +90,11 @@ record Decoder(
     private final Rows delta;
     private final List<FeedForwardPass> feedForwards;
     private final int[] positions;
-    private final Map<Rope, Rows> angles = new HashMap<>();
-    private final List<Rope> ropes = new ArrayList<>();
+    private final Map<Positions, Rows> angles = new HashMap<>();
+    private final List<Positions> turns = List.copyOf(turns());
     private final List<Rows> allocated = new ArrayList<>();
     private final Arena arena;
     private final int batch;
-
-    /** Positions of the cache that the rotations were chosen for. */
-    private int capacity;
 
     DecoderPass(Arena arena, int batch) {
       this.arena = arena;
@@ -100,6 +111,7 @@ record Decoder(
       delta = rows(config.hidden());
       feedForwards = FeedForwardPass.of(kernels, blocks, this::rows);
       positions = new int[learnedPositions.isPresent() ? batch : 0];
+      turns.forEach(turn -> angles.put(turn, rows(turn.usual().dimensions())));
     }
 
     private Rows rows(int width) {
@@ -109,65 +121,54 @@ record Decoder(
     }
 
     @Override
-    public Rows forward(
-        KeyValueCache cache,
-        int position,
-        int[] ids,
-        int from,
-        int tokens,
-        LayerObserver observer) {
-      int end = Math.max(cache.length(), position + tokens);
-      embed(ids, from, tokens, position);
+    public Rows forward(List<Span> spans, int[] ids, int from, LayerObserver observer) {
+      int tokens = 0;
+      for (int i = 0; i < spans.size(); i++) {
+        place(spans.get(i), tokens);
+        tokens += spans.get(i).tokens();
+      }
+      embed(ids, from, tokens);
       observer.output(0, hidden, tokens);
-      turn(cache.capacity(), position, tokens);
       for (int i = 0; i < blocks.size(); i++) {
         Block block = blocks.get(i);
-        attend(block, cache, i, position, end, tokens);
+        attend(block, spans, i, tokens);
         Rows input = normed(block.feedForwardNorm(), tokens);
         feedForwards.get(i).run(input, delta, tokens);
         add(block.feedForwardPostNorm(), tokens);
         observer.output(i + 1, hidden, tokens);
       }
-      cache.advance(end - cache.length());
+      for (int i = 0; i < spans.size(); i++) {
+        Span span = spans.get(i);
+        span.cache().advance(span.end() - span.cache().length());
+      }
       return hidden;
     }
 
-    private void embed(int[] ids, int from, int tokens, int position) {
+    /** Tells where in its sequence each token of a span is, whose first has this row. */
+    private void place(Span span, int row) {
+      for (int i = 0; i < turns.size(); i++) {
+        Rows out = angles.get(turns.get(i)).from(row);
+        turns.get(i).angles(span.extended(), span.position(), span.tokens(), out);
+      }
+      if (learnedPositions.isPresent()) {
+        for (int i = 0; i < span.tokens(); i++) {
+          positions[row + i] = span.position() + i;
+        }
+      }
+    }
+
+    private void embed(int[] ids, int from, int tokens) {
       kernels.embed(embedding, ids, from, tokens, hidden);
       if (embeddingFactor != 1) {
         kernels.scale(hidden, embeddingFactor, tokens);
       }
       if (learnedPositions.isPresent()) {
-        for (int i = 0; i < tokens; i++) {
-          positions[i] = position + i;
-        }
         kernels.embed(learnedPositions.get(), positions, 0, tokens, delta);
         kernels.add(hidden, delta, tokens);
       }
     }
 
-    /** Computes the angles of all rotations. */
-    private void turn(int cacheCapacity, int position, int tokens) {
-      if (capacity != cacheCapacity) {
-        capacity = cacheCapacity;
-        ropes.clear();
-        for (Block block : blocks) {
-          if (block.attention().positions().isPresent()) {
-            Rope rope = block.attention().positions().get().rope(capacity);
-            angles.computeIfAbsent(rope, r -> r.allocateAngles(arena, batch));
-            if (!ropes.contains(rope)) {
-              ropes.add(rope);
-            }
-          }
-        }
-      }
-      for (int i = 0; i < ropes.size(); i++) {
-        ropes.get(i).angles(position, tokens, angles.get(ropes.get(i)));
-      }
-    }
-
-    private void attend(
-        Block block, KeyValueCache cache, int layer, int position, int end, int tokens) {
+    private void attend(Block block, List<Span> spans, int layer, int tokens) {
       SelfAttention attention = block.attention();
       Rows input = normed(block.attentionNorm(), tokens);
       kernels.matmul(attention.queryKeyValue(), input, queryKeyValue, tokens);
@@ -179,20 +180,33 @@ record Decoder(
         attention.keyNorm().orElseThrow().apply(kernels, keys, keys, tokens);
       }
       if (attention.positions().isPresent()) {
-        Rope rope = attention.positions().get().rope(capacity);
-        kernels.rope(rope, angles.get(rope), queries, config.headDimension(), tokens);
-        kernels.rope(rope, angles.get(rope), keys, config.headDimension(), tokens);
+        Rope rope = attention.positions().get().usual();
+        Rows turn = angles.get(attention.positions().get());
+        kernels.rope(rope, turn, queries, config.headDimension(), tokens);
+        kernels.rope(rope, turn, keys, config.headDimension(), tokens);
       }
-      kernels.replace(cache.layer(layer), keys, values, position, tokens, end);
-      // Keys carry their turn, so a query that sees all of them may stand anywhere: as the last of
-      // what is cached it sees what stands behind it, too.
-      kernels.attention(
-          queries, cache.layer(layer), end - tokens, attention.rule(), attended, tokens);
+      int row = 0;
+      for (int i = 0; i < spans.size(); i++) {
+        see(attention, spans.get(i), layer, row);
+        row += spans.get(i).tokens();
+      }
       kernels.matmul(attention.output(), attended, delta, tokens);
       if (attention.outputBias().isPresent()) {
         kernels.addBias(delta, attention.outputBias().get(), tokens);
       }
       add(block.attentionPostNorm(), tokens);
+    }
+
+    /** Lets a span's tokens, from a row on, see what their cache holds and one another. */
+    private void see(SelfAttention attention, Span span, int layer, int row) {
+      KeyValues cache = span.cache().layer(layer);
+      int tokens = span.tokens();
+      int end = span.end();
+      kernels.replace(cache, keys.from(row), values.from(row), span.position(), tokens, end);
+      // Keys carry their turn, so a query that sees all of them may stand anywhere: as the last of
+      // what is cached it sees what stands behind it, too.
+      kernels.attention(
+          queries.from(row), cache, end - tokens, attention.rule(), attended.from(row), tokens);
     }
 
     private Rows normed(Optional<Norm> norm, int tokens) {
@@ -229,9 +243,6 @@ record Decoder(
     public long bytes() {
       long bytes = 0;
       for (Rows rows : allocated) {
-        bytes += rows.data().byteSize();
-      }
-      for (Rows rows : angles.values()) {
         bytes += rows.data().byteSize();
       }
       return bytes;

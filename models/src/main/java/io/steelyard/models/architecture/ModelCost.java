@@ -49,8 +49,8 @@ public record ModelCost(
         Config.of(
             file.metadata(), file.metadata().string("general.architecture"), embedding.rows());
     return new ModelCost(
-        layers.stream().mapToLong(tensor -> tensor.data().byteSize()).sum(),
-        output.data().byteSize(),
+        layers.stream().mapToLong(Tensor::bytes).sum(),
+        output.bytes(),
         layers.stream().mapToLong(tensor -> tensor.rows() * tensor.columns()).sum(),
         output.rows() * output.columns(),
         2L * config.kvWidth() * config.layers(),

@@ -1,12 +1,14 @@
 package io.steelyard.models.architecture;
 
 import io.steelyard.kernels.Rope;
+import io.steelyard.kernels.Rows;
 
 /**
  * How queries and keys are turned by their positions.
  *
  * @param usual the rotation
- * @param extended the rotation where the cache is longer than {@code upTo}; the usual one for most
+ * @param extended the rotation of sequences longer than {@code upTo}, of the same layout and
+ *     dimensions; the usual one for most
  * @param upTo positions that the model was first trained for
  */
 record Positions(Rope usual, Rope extended, int upTo) {
@@ -14,8 +16,13 @@ record Positions(Rope usual, Rope extended, int upTo) {
     this(rope, rope, Integer.MAX_VALUE);
   }
 
-  /** The rotation of a sequence whose cache holds so many positions. */
-  Rope rope(int capacity) {
-    return capacity > upTo ? extended : usual;
+  /**
+   * Computes the angles of a sequence's tokens.
+   *
+   * @param extended whether the sequence is longer than {@code upTo}
+   * @param out receives one row a token
+   */
+  void angles(boolean extended, int position, int tokens, Rows out) {
+    (extended ? this.extended : usual).angles(position, tokens, out);
   }
 }

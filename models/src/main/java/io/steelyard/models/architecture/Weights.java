@@ -5,9 +5,10 @@ import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Matrix;
 import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.Tensor;
-import io.steelyard.kernels.codec.Codec;
+import io.steelyard.kernels.codec.TensorCodec;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
+import io.steelyard.models.gguf.TensorScales;
 import io.steelyard.models.gguf.WeightPrecision;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -118,19 +119,23 @@ public final class Weights {
       for (int part = 0; part < whole.size(); part++) {
         Tensor tensor = whole.get(part);
         long rows = wanted[part].rows();
-        long bytes = rows * tensor.rowBytes();
-        parts.add(
-            new Tensor(
-                tensor.name() + "[" + i + "]",
-                tensor.type(),
-                tensor.columns(),
-                rows,
-                tensor.data().asSlice(i * bytes, bytes)));
+        parts.add(slice(tensor, i, rows));
       }
       stacks.add(kernels.prepare(parts, arena));
     }
     matrices.addAll(stacks);
     return stacks;
+  }
+
+  private Tensor slice(Tensor tensor, int i, long rows) {
+    try {
+      return tensor.slice(tensor.name() + "[" + i + "]", i * rows, rows);
+    } catch (IllegalArgumentException e) {
+      throw new ModelException(
+          "%s: tensor '%s' of %s can't be taken apart into its experts: %s; quantize it anew"
+              .formatted(file.path(), tensor.name(), tensor.type(), e.getMessage()),
+          e);
+    }
   }
 
   /** A vector's values; none if the file has no such tensor. */
@@ -140,7 +145,7 @@ public final class Weights {
 
   private static float[] decode(Tensor tensor) {
     float[] values = new float[(int) tensor.columns()];
-    Codec.of(tensor.type()).decode(tensor.data(), 0, values, 0, values.length);
+    TensorCodec.decode(tensor, 0, values);
     return values;
   }
 
@@ -158,6 +163,9 @@ public final class Weights {
                   wanted.columns()));
     }
     taken.add(wanted.name());
+    if (tensor.scales().byteSize() > 0) {
+      taken.add(TensorScales.name(wanted.name()));
+    }
     return tensor;
   }
 
@@ -185,11 +193,14 @@ public final class Weights {
     return vectorValues + matrixTensors.stream().mapToLong(t -> t.rows() * t.columns()).sum();
   }
 
+  /** Bytes that the kernels or the decoder allocated, beside the file's own. */
+  public long ownedBytes() {
+    return vectorBytes + matrices.stream().mapToLong(Matrix::ownedBytes).sum();
+  }
+
   /** Bytes of all weights: in the mapped file, and what the kernels or the decoder allocated. */
   public long bytes() {
-    return vectorBytes
-        + matrixTensors.stream().mapToLong(tensor -> tensor.data().byteSize()).sum()
-        + matrices.stream().mapToLong(Matrix::ownedBytes).sum();
+    return ownedBytes() + matrixTensors.stream().mapToLong(Tensor::bytes).sum();
   }
 
   /**

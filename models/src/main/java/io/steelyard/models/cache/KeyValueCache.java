@@ -66,6 +66,22 @@ public final class KeyValueCache {
     this.length = length;
   }
 
+  /**
+   * Takes over the first positions of another cache of the same shape in place of its own.
+   *
+   * @throws IllegalArgumentException if the other holds fewer
+   */
+  public void copy(KeyValueCache from, int positions) {
+    if (positions > from.length || !from.shape.equals(shape)) {
+      throw new IllegalArgumentException(
+          positions + " positions can't come from a cache of " + from.length + ", " + from.shape);
+    }
+    for (int layer = 0; layer < layers.size(); layer++) {
+      layers.get(layer).copy(from.layers.get(layer), positions);
+    }
+    length = positions;
+  }
+
   /** Bytes allocated. */
   public long bytes() {
     return layers.stream().mapToLong(KeyValues::bytes).sum();

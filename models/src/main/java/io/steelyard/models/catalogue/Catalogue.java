@@ -18,9 +18,11 @@ record Catalogue(List<Entry> entries) {
    *
    * @param name its name
    * @param aliases other names
-   * @param file name of its file in the cache
-   * @param bytes size of that file
-   * @param sha256 the checksum that every source must have
+   * @param file name of its file, or folder, in the cache
+   * @param bytes size of that file; of a folder about what its files have together
+   * @param sha256 the checksum that every source must have; empty for a folder, whose checksums the
+   *     hub gives when it is fetched
+   * @param licence what it may be used under, in short
    * @param standIn a random model of its shape
    * @param sources in the order in which they are tried
    */
@@ -30,8 +32,14 @@ record Catalogue(List<Entry> entries) {
       String file,
       long bytes,
       String sha256,
+      String licence,
       String standIn,
       List<Source> sources) {
+
+    /** Whether it is a folder with files of a repository rather than one file. */
+    boolean isFolder() {
+      return sources.getFirst() instanceof Source.Repository;
+    }
 
     boolean isCalled(String text) {
       return names().anyMatch(text::equalsIgnoreCase);
@@ -66,7 +74,8 @@ record Catalogue(List<Entry> entries) {
               List.copyOf(aliases),
               model.required("file").asString(),
               model.required("bytes").asLong(),
-              model.required("sha256").asString(),
+              model.path("sha256").asString(""),
+              model.path("licence").asString(""),
               model.required("standIn").asString(),
               List.copyOf(sources)));
     }
@@ -83,6 +92,9 @@ record Catalogue(List<Entry> entries) {
       case "hub" ->
           new Source.Hub(
               source.required("repository").asString(), source.required("file").asString());
+      case "repository" ->
+          new Source.Repository(
+              source.required("repository").asString(), source.path("gated").asBoolean(false));
       case "pip" ->
           new Source.Pip(
               source.required("distribution").asString(),

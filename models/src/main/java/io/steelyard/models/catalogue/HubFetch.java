@@ -20,14 +20,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Downloads a file from a model hub with Hugging Face's addresses ({@code HF_ENDPOINT} names
- * another one). A broken download goes on where it stopped, in this run and in the next.
+ * another one, {@code HF_TOKEN} an account). A broken download goes on where it stopped, in this run and in the next.
  */
 final class HubFetch {
   private static final String DEFAULT_ENDPOINT = "https://huggingface.co";
   private static final int ATTEMPTS = 5;
+  private static final int MOST_REDIRECTS = 5;
   private static final int PARTIAL_CONTENT = 206;
   private static final int RANGE_NOT_SATISFIABLE = 416;
 
@@ -58,9 +62,22 @@ final class HubFetch {
 
   /** The address of a file. */
   URI address(Source.Hub source) {
+    return address(source.repository(), "main", source.file());
+  }
+
+  /** The address of a file of a revision. */
+  URI address(String repository, String revision, String file) {
+    return URI.create("%s/%s/resolve/%s/%s".formatted(endpoint(), repository, revision, file));
+  }
+
+  /** Where people read about a model. */
+  URI page(String repository) {
+    return URI.create(endpoint() + "/" + repository);
+  }
+
+  private String endpoint() {
     String endpoint = environment.getOrDefault("HF_ENDPOINT", "");
-    String base = (endpoint.isEmpty() ? DEFAULT_ENDPOINT : endpoint).replaceFirst("/+$", "");
-    return URI.create(base + "/" + source.repository() + "/resolve/main/" + source.file());
+    return (endpoint.isEmpty() ? DEFAULT_ENDPOINT : endpoint).replaceFirst("/+$", "");
   }
 
   /**
@@ -69,18 +86,65 @@ final class HubFetch {
    * @throws SourceFailure if the hub can't be reached or has another file
    */
   void fetch(Source.Hub source, PartialFile file, ResolveListener listener) throws SourceFailure {
-    URI address = address(source);
-    HttpClient client =
-        HttpClient.newBuilder()
-            .connectTimeout(patience.connect())
-            .followRedirects(HttpClient.Redirect.NORMAL)
-            .proxy(new EnvironmentProxy(environment))
-            .build();
+    fetch(address(source), file, listener);
+  }
+
+  /** The same from an address. */
+  void fetch(URI address, PartialFile file, ResolveListener listener) throws SourceFailure {
+    HttpClient client = client();
     try {
       download(client, address, file, listener);
     } finally {
       client.shutdownNow();
     }
+  }
+
+  /**
+   * What the hub's interface for programs answers.
+   *
+   * @param path from the hub's address on
+   * @param most bytes that such an answer may have
+   * @throws SourceFailure if the hub can't be reached, refuses, or answers something else
+   */
+  JsonNode json(Source.Repository source, String path, int most) throws SourceFailure {
+    HttpClient client = client();
+    try {
+      HttpResponse<InputStream> response = send(client, URI.create(endpoint() + path), 0);
+      try (StallGuard body = new StallGuard(response.body(), patience.stall())) {
+        if (response.statusCode() != 200) {
+          throw refusal(response.statusCode());
+        }
+        byte[] bytes = body.readNBytes(most + 1);
+        if (bytes.length > most) {
+          throw new SourceFailure(
+              "its listing of %s has more than %,d bytes".formatted(source.repository(), most));
+        }
+        return JsonMapper.shared().readTree(bytes);
+      }
+    } catch (JacksonException e) {
+      throw new SourceFailure("its listing of %s is no JSON".formatted(source.repository()), e);
+    } catch (IOException e) {
+      throw new SourceFailure(reason(e), e);
+    } finally {
+      client.shutdownNow();
+    }
+  }
+
+  private HttpClient client() {
+    return HttpClient.newBuilder()
+        .connectTimeout(patience.connect())
+        .followRedirects(HttpClient.Redirect.NEVER)
+        .proxy(new EnvironmentProxy(environment))
+        .build();
+  }
+
+  private static SourceFailure refusal(int status) {
+    return new SourceFailure(
+        switch (status) {
+          case 404 -> "it has no such file (HTTP 404)";
+          case 401, 403, 407 -> "it refuses access (HTTP " + status + ")";
+          default -> "it failed with HTTP " + status;
+        });
   }
 
   private void download(HttpClient client, URI address, PartialFile file, ResolveListener listener)
@@ -101,7 +165,9 @@ final class HubFetch {
           return;
         }
         if (!resumed) {
-          throw new SourceFailure("it has another file, whose SHA-256 is " + verification.sum());
+          throw new SourceFailure(
+              "it has another file, whose %s is %s"
+                  .formatted(file.sumLabel(), verification.sum()));
         }
         listener.note("what an earlier download left was damaged; beginning again");
         resumed = false;
@@ -119,14 +185,7 @@ final class HubFetch {
 
   private void attempt(HttpClient client, URI address, PartialFile file, ProgressListener progress)
       throws IOException, SourceFailure {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(address)
-            .timeout(patience.answer())
-            .header("User-Agent", "steelyard");
-    if (file.size() > 0) {
-      request.header("Range", "bytes=" + file.size() + "-");
-    }
-    HttpResponse<InputStream> response = send(client, request.build());
+    HttpResponse<InputStream> response = send(client, address, file.size());
     try (StallGuard body = new StallGuard(response.body(), patience.stall())) {
       int status = response.statusCode();
       switch (status) {
@@ -147,9 +206,7 @@ final class HubFetch {
           }
           file.restart();
         }
-        case 404 -> throw new SourceFailure("it has no such file (HTTP 404)");
-        case 401, 403, 407 -> throw new SourceFailure("it refuses access (HTTP " + status + ")");
-        default -> throw new SourceFailure("it failed with HTTP " + status);
+        default -> throw refusal(status);
       }
     }
   }
@@ -159,7 +216,7 @@ final class HubFetch {
     long length = response.headers().firstValueAsLong("Content-Length").orElse(-1);
     if (length >= 0 && file.size() + length != file.wantedBytes()) {
       throw new SourceFailure(
-          "it has another file, of %,d bytes instead of the catalogue's %,d"
+          "it has another file, of %,d bytes instead of the expected %,d"
               .formatted(file.size() + length, file.wantedBytes()));
     }
   }
@@ -171,6 +228,53 @@ final class HubFetch {
           "it answered a request from byte %d with the range '%s'"
               .formatted(from, range.orElse("")));
     }
+  }
+
+  /** Asks for an address, and for those that it leads to; the token goes to the hub alone. */
+  private HttpResponse<InputStream> send(HttpClient client, URI address, long from)
+      throws IOException, SourceFailure {
+    URI at = address;
+    for (int hop = 0; hop <= MOST_REDIRECTS; hop++) {
+      HttpRequest.Builder request =
+          HttpRequest.newBuilder(at).timeout(patience.answer()).header("User-Agent", "steelyard");
+      String token = environment.getOrDefault("HF_TOKEN", "").strip();
+      if (!token.isEmpty() && sameHost(at, URI.create(endpoint()))) {
+        request.header("Authorization", "Bearer " + token);
+      }
+      if (from > 0) {
+        request.header("Range", "bytes=" + from + "-");
+      }
+      HttpResponse<InputStream> response = send(client, request.build());
+      Optional<String> location = response.headers().firstValue("Location");
+      if (response.statusCode() / 100 != 3 || location.isEmpty()) {
+        return response;
+      }
+      response.body().close();
+      URI next = resolve(at, location.get());
+      if (at.getScheme().equals("https") && !"https".equals(next.getScheme())) {
+        throw new SourceFailure("it leads from https to " + next.getScheme());
+      }
+      at = next;
+    }
+    throw new SourceFailure("it leads on more than %d times".formatted(MOST_REDIRECTS));
+  }
+
+  private static URI resolve(URI at, String location) throws SourceFailure {
+    try {
+      URI next = at.resolve(location);
+      if (next.getHost() == null || next.getScheme() == null) {
+        throw new SourceFailure("it leads to no address");
+      }
+      return next;
+    } catch (IllegalArgumentException e) {
+      throw new SourceFailure("it leads to no address", e);
+    }
+  }
+
+  private static boolean sameHost(URI a, URI b) {
+    return a.getScheme().equals(b.getScheme())
+        && a.getHost().equalsIgnoreCase(b.getHost())
+        && a.getPort() == b.getPort();
   }
 
   /** Waits no longer than allowed even where the client's own limits don't reach: name look-up. */

@@ -3,7 +3,10 @@ package io.steelyard.models.catalogue;
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
+import io.steelyard.models.ProgressListener;
 import io.steelyard.models.UnknownNameException;
+import io.steelyard.models.quantize.Quantizer;
+import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.io.IOException;
@@ -28,17 +31,21 @@ public final class ModelResolver {
   /** The model that commands use when none is named. */
   public static final String DEFAULT_MODEL = "smollm2-135m-instruct";
 
+  /** Goes up whenever the same source would give other files than before. */
+  private static final int PRECISIONS = 1;
+
   private final Catalogue catalogue;
   private final ModelCache cache;
   private final Checksums checksums;
   private final HubFetch hub;
+  private final HubFolder folders;
   private final PipFetch pip;
 
   /**
    * A resolver with the built-in catalogue.
    *
    * @param environment {@code STEELYARD_CACHE}, {@code XDG_CACHE_HOME} or {@code HOME} place the
-   *     cache; {@code HF_ENDPOINT} the hub; {@code PATH} leads to pip; the proxy variables are
+   *     cache; {@code HF_ENDPOINT} the hub, and {@code HF_TOKEN} who asks it; {@code PATH} leads to pip; the proxy variables are
    *     followed. Usually {@code System.getenv()}
    */
   public ModelResolver(Map<String, String> environment) {
@@ -50,6 +57,7 @@ public final class ModelResolver {
     this.cache = new ModelCache(environment);
     this.checksums = new Checksums(cache.checksums());
     this.hub = new HubFetch(environment, patience);
+    this.folders = new HubFolder(hub);
     this.pip = new PipFetch(environment);
   }
 
@@ -103,17 +111,28 @@ public final class ModelResolver {
     for (Catalogue.Entry entry : catalogue.entries()) {
       Path file = cache.model(entry.file());
       listings.add(
-          new ModelListing(entry.name(), entry.aliases(), entry.bytes(), existing(file), false));
+          new ModelListing(
+              entry.name(),
+              entry.aliases(),
+              entry.bytes(),
+              existing(file),
+              false,
+              entry.licence(),
+              !entry.isFolder()));
     }
     for (Shape shape : Synth.shapes()) {
       listings.add(
-          new ModelListing(SynthName.PREFIX + shape.name(), List.of(), -1, Optional.empty(), true));
+          new ModelListing(
+              SynthName.PREFIX + shape.name(), List.of(), -1, Optional.empty(), true, "", true));
     }
     listings.addAll(madeModels());
     return listings;
   }
 
   private ResolvedModel fetched(Catalogue.Entry entry, boolean force, ResolveListener listener) {
+    if (entry.sources().getFirst() instanceof Source.Repository source) {
+      return fetchedFolder(entry, source, force, listener);
+    }
     Path file = cache.model(entry.file());
     if (!force && isGood(entry, file, listener)) {
       return new ResolvedModel(entry.name(), file, entry.sha256(), "cache", false);
@@ -129,6 +148,66 @@ public final class ModelResolver {
           checksums.remember(file, entry.sha256());
           return new ResolvedModel(entry.name(), file, entry.sha256(), source, false);
         });
+  }
+
+  private ResolvedModel fetchedFolder(
+      Catalogue.Entry entry, Source.Repository source, boolean force, ResolveListener listener) {
+    Path folder = cache.model(entry.file());
+    Optional<String> known = force ? Optional.empty() : goodFolder(folder, listener);
+    if (known.isPresent()) {
+      return new ResolvedModel(entry.name(), folder, known.get(), "cache", false);
+    }
+    return cache.locked(
+        folder,
+        listener,
+        () -> {
+          Optional<String> meanwhile = force ? Optional.empty() : goodFolder(folder, listener);
+          if (meanwhile.isPresent()) {
+            return new ResolvedModel(entry.name(), folder, meanwhile.get(), "cache", false);
+          }
+          try {
+            folders.fetch(source, folder, listener);
+          } catch (SourceFailure e) {
+            throw new ModelException(folderFailure(entry, source, e), e);
+          }
+          String sum = checksums.of(HubFolder.partial(folder), listener);
+          folders.publish(source, folder, sum);
+          return new ResolvedModel(
+              entry.name(), folder, sum, hub.page(source.repository()).toString(), false);
+        });
+  }
+
+  /** The checksum of a folder that is whole and as it was fetched. */
+  private Optional<String> goodFolder(Path folder, ResolveListener listener) {
+    Optional<String> recorded = HubFolder.recorded(folder);
+    if (recorded.isEmpty()) {
+      return recorded;
+    }
+    try {
+      if (checksums.of(folder, listener).equals(recorded.get())) {
+        return recorded;
+      }
+    } catch (ModelException e) {
+      listener.note(e.getMessage());
+    }
+    listener.note(folder + " is damaged; fetching it again");
+    return Optional.empty();
+  }
+
+  private String folderFailure(
+      Catalogue.Entry entry, Source.Repository source, SourceFailure failure) {
+    String gate =
+        source.gated()
+            ? " Its licence (%s) has to be accepted at %s; then give a token of that account in HF_TOKEN."
+                .formatted(entry.licence(), hub.page(source.repository()))
+            : "";
+    return "model %s can't be fetched from %s: %s; what has come is kept, and the next run goes on.%s Or give the path of a model, or weigh random weights with --model %s"
+        .formatted(
+            entry.name(),
+            hub.page(source.repository()),
+            failure.getMessage(),
+            gate,
+            entry.standIn());
   }
 
   private boolean isGood(Catalogue.Entry entry, Path file, ResolveListener listener) {
@@ -148,11 +227,13 @@ public final class ModelResolver {
     for (Source source : entry.sources()) {
       String label =
           source instanceof Source.Hub place ? hub.address(place).toString() : source.label();
-      try (PartialFile partial = new PartialFile(file, entry.bytes(), entry.sha256())) {
+      try (PartialFile partial = new PartialFile(file, FileSum.sha256(entry.sha256(), entry.bytes()))) {
         switch (source) {
           case Source.Hub place -> hub.fetch(place, partial, listener);
           case Source.Pip place ->
               pip.fetch(place, partial, file.resolveSibling(file.getFileName() + ".pip"), listener);
+          case Source.Repository _ ->
+              throw new IllegalStateException("catalogue.json has a folder among files");
         }
         partial.publish();
         return label;
@@ -194,6 +275,56 @@ public final class ModelResolver {
         });
   }
 
+  /**
+   * The same model in another precision: the source itself where it is stored so already, else a
+   * file of the cache, made when it is asked for the first time and found by the source's checksum.
+   *
+   * @throws ModelException if it can't be read or written
+   */
+  public ResolvedModel inPrecision(
+      ResolvedModel source, Scheme precision, ResolveListener listener) {
+    Path file =
+        cache.model(
+            "quantized-%s-%s-v%d.gguf"
+                .formatted(source.sha256().substring(0, 16), precision.name(), PRECISIONS));
+    if (Files.isRegularFile(file)) {
+      return recoded(source, precision, file, "cache", listener);
+    }
+    try (ModelFile model = ModelFile.open(source.file())) {
+      Quantizer.Choice choice = Quantizer.Choice.of(precision);
+      if (Quantizer.plan(model, choice).stream().noneMatch(Quantizer.Plan::encoded)) {
+        return source;
+      }
+      return cache.locked(
+          file,
+          listener,
+          () -> {
+            if (Files.isRegularFile(file)) {
+              return recoded(source, precision, file, "cache", listener);
+            }
+            cache.removeLeftovers(file);
+            var _ =
+                Quantizer.write(
+                    model,
+                    choice,
+                    file,
+                    ProgressListener.NONE,
+                    listener.begin("encoding " + precision.name()));
+            return recoded(source, precision, file, "encoded", listener);
+          });
+    }
+  }
+
+  private ResolvedModel recoded(
+      ResolvedModel source, Scheme precision, Path file, String from, ResolveListener listener) {
+    return new ResolvedModel(
+        source.name() + " as " + precision.name(),
+        file,
+        checksums.of(file, listener),
+        from,
+        source.random());
+  }
+
   private ResolvedModel made(SynthName name, Path file, String source, ResolveListener listener) {
     return new ResolvedModel(name.canonical(), file, checksums.of(file, listener), source, true);
   }
@@ -211,6 +342,8 @@ public final class ModelResolver {
     }
     boolean random;
     try (ModelFile model = ModelFile.open(file)) {
+      // Other engines ask for the first of several files.
+      file = model.path();
       random =
           model.metadata().has(Synth.WEIGHTS_KEY)
               && model.metadata().string(Synth.WEIGHTS_KEY).equals(Synth.RANDOM);
@@ -242,11 +375,12 @@ public final class ModelResolver {
             .toString()
             .replaceFirst(
                 "synth-(.*)-([A-Z0-9_]+)-seed(-?\\d+)-v\\d+\\.gguf", SynthName.PREFIX + "$1:$2:$3");
-    return new ModelListing(name, List.of(), file.toFile().length(), Optional.of(file), true);
+    return new ModelListing(
+        name, List.of(), file.toFile().length(), Optional.of(file), true, "", true);
   }
 
   private static Optional<Path> existing(Path file) {
-    return Files.isRegularFile(file) ? Optional.of(file) : Optional.empty();
+    return Files.exists(file) ? Optional.of(file) : Optional.empty();
   }
 
   private UnknownNameException unknown(String name) {

@@ -3,11 +3,11 @@ package io.steelyard.models.catalogue;
 import java.util.Locale;
 
 /** Whether a mistyped name may mean a known one. */
-final class NearMatch {
+public final class NearMatch {
   private NearMatch() {}
 
   /** One contains the other, or a third of its letters at most has to change. */
-  static boolean isNear(String typed, String known) {
+  public static boolean isNear(String typed, String known) {
     String a = typed.toLowerCase(Locale.ROOT);
     String b = known.toLowerCase(Locale.ROOT);
     return (a.length() >= 3 && (b.contains(a) || a.contains(b)))

@@ -3,7 +3,6 @@ package io.steelyard.models.catalogue;
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
-import io.steelyard.models.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -16,17 +15,16 @@ import java.security.MessageDigest;
 
 /**
  * A file on its way into the cache. It grows beside its final name and takes that name when it has
- * the size and the checksum that the catalogue asks for.
+ * the size and the checksum that the catalogue, or the hub, says it has.
  */
 final class PartialFile implements AutoCloseable {
   private static final int BUFFER = 1 << 20;
 
   private final Path partial;
   private final Path target;
-  private final long wantedBytes;
-  private final String wantedSum;
+  private final FileSum wanted;
   private final FileChannel channel;
-  private MessageDigest digest = Sha256.digest();
+  private MessageDigest digest;
   private long size;
 
   /**
@@ -34,11 +32,11 @@ final class PartialFile implements AutoCloseable {
    *
    * @throws ModelException if the cache can't be written or has too little space
    */
-  PartialFile(Path target, long wantedBytes, String wantedSum) {
+  PartialFile(Path target, FileSum wanted) {
     this.target = target;
     this.partial = target.resolveSibling(target.getFileName() + ".part");
-    this.wantedBytes = wantedBytes;
-    this.wantedSum = wantedSum;
+    this.wanted = wanted;
+    this.digest = wanted.digest();
     try {
       this.channel =
           FileChannel.open(
@@ -48,7 +46,7 @@ final class PartialFile implements AutoCloseable {
               StandardOpenOption.WRITE);
       readWhatIsThere();
       long usable = Files.getFileStore(target.getParent()).getUsableSpace();
-      if (usable < wantedBytes - size) {
+      if (usable < wanted.bytes() - size) {
         close();
         throw new IOException("only %,d bytes are free there".formatted(usable));
       }
@@ -58,7 +56,7 @@ final class PartialFile implements AutoCloseable {
   }
 
   private void readWhatIsThere() throws IOException {
-    if (channel.size() > wantedBytes) {
+    if (channel.size() > wanted.bytes()) {
       restart();
       return;
     }
@@ -76,11 +74,11 @@ final class PartialFile implements AutoCloseable {
   }
 
   long wantedBytes() {
-    return wantedBytes;
+    return wanted.bytes();
   }
 
   boolean complete() {
-    return size == wantedBytes;
+    return size == wanted.bytes();
   }
 
   /**
@@ -95,7 +93,7 @@ final class PartialFile implements AutoCloseable {
     } catch (IOException e) {
       throw unwritable(e);
     }
-    digest = Sha256.digest();
+    digest = wanted.digest();
     size = 0;
   }
 
@@ -110,16 +108,16 @@ final class PartialFile implements AutoCloseable {
   boolean append(InputStream in, ProgressListener listener) throws IOException, SourceFailure {
     byte[] buffer = new byte[BUFFER];
     for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
-      if (n > wantedBytes - size) {
+      if (n > wanted.bytes() - size) {
         restart();
         throw new SourceFailure(
-            "it has another file, longer than the %,d bytes of the catalogue's"
-                .formatted(wantedBytes));
+            "it has another file, longer than the %,d bytes that are expected"
+                .formatted(wanted.bytes()));
       }
       write(ByteBuffer.wrap(buffer, 0, n));
       digest.update(buffer, 0, n);
       size += n;
-      listener.progress(size, wantedBytes);
+      listener.progress(size, wanted.bytes());
     }
     return complete();
   }
@@ -136,12 +134,17 @@ final class PartialFile implements AutoCloseable {
 
   /** Whether the file is complete and the one that was asked for; if not, it is thrown away. */
   Verification verify() {
-    String sum = Sha256.hex(digest);
-    if (sum.equals(wantedSum)) {
+    String sum = FileSum.hex(digest);
+    if (sum.equals(wanted.hex())) {
       return new Verification(true, sum);
     }
     restart();
     return new Verification(false, sum);
+  }
+
+  /** What the checksum is called. */
+  String sumLabel() {
+    return wanted.kind().label;
   }
 
   /** Result of {@link #verify}. */
@@ -179,7 +182,7 @@ final class PartialFile implements AutoCloseable {
   private ModelException unwritable(IOException e) {
     return new ModelException(
         "%s (%,d bytes) can't be written: %s; free some space or set STEELYARD_CACHE to another directory, and run again: what is there is kept"
-            .formatted(target, wantedBytes, FileFailure.reason(e)),
+            .formatted(target, wanted.bytes(), FileFailure.reason(e)),
         e);
   }
 }

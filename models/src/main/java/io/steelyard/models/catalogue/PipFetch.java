@@ -99,7 +99,7 @@ final class PipFetch {
         long size = file.size();
         file.restart();
         throw new SourceFailure(
-            "it has another file, of %,d bytes instead of the catalogue's %,d"
+            "it has another file, of %,d bytes instead of the expected %,d"
                 .formatted(size, file.wantedBytes()));
       }
     } catch (ZipException e) {

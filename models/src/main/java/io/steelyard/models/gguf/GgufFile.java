@@ -7,55 +7,110 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * A GGUF model file, mapped into memory and read only. Opening it reads the header alone; the
- * operating system brings tensor pages in when they are touched.
+ * A GGUF model, in one file or in several shards, mapped into memory and read only. Opening it reads
+ * the headers alone; the operating system brings tensor pages in when they are touched.
  */
 public final class GgufFile implements ModelFile {
   private final Path path;
-  private final Optional<MappedFile> mapping;
+  private final List<MappedFile> mappings;
+  private final int files;
   private final long size;
   private final int version;
   private final Metadata metadata;
   private final Map<String, Tensor> tensors;
+  private final Map<String, long[]> dimensions = new HashMap<>();
 
-  private GgufFile(Path path, Optional<MappedFile> mapping, MemorySegment data) {
+  private GgufFile(
+      Path path,
+      List<MappedFile> mappings,
+      List<MemorySegment> data,
+      List<HeaderReader.Header> headers) {
     this.path = path;
-    this.mapping = mapping;
-    this.size = data.byteSize();
-    HeaderReader.Header header = new HeaderReader(path.toString(), data).read();
-    this.version = header.version();
-    this.metadata = header.metadata();
-    Map<String, Tensor> byName = LinkedHashMap.newLinkedHashMap(header.tensors().size());
-    for (HeaderReader.Description tensor : header.tensors()) {
-      byName.put(
-          tensor.name(),
-          new Tensor(
-              tensor.name(),
-              tensor.type(),
-              tensor.columns(),
-              tensor.rows(),
-              data.asSlice(tensor.offset(), tensor.bytes())));
+    this.mappings = mappings;
+    this.files = data.size();
+    this.size = data.stream().mapToLong(MemorySegment::byteSize).sum();
+    this.version = headers.getFirst().version();
+    this.metadata = headers.getFirst().metadata();
+    // A tensor's scales may lie in another file than the tensor.
+    Map<String, HeaderReader.Description> described = new HashMap<>();
+    Map<String, MemorySegment> bytes = new HashMap<>();
+    Map<String, Tensor> byName = new LinkedHashMap<>();
+    for (int i = 0; i < files; i++) {
+      for (HeaderReader.Description tensor : headers.get(i).tensors()) {
+        described.put(tensor.name(), tensor);
+        bytes.put(tensor.name(), data.get(i).asSlice(tensor.offset(), tensor.bytes()));
+        dimensions.put(
+            tensor.name(), tensor.dimensions().length == 0 ? new long[] {1} : tensor.dimensions());
+      }
+    }
+    for (HeaderReader.Header header : headers) {
+      for (HeaderReader.Description tensor : header.tensors()) {
+        String beside = TensorScales.name(tensor.name());
+        MemorySegment scales =
+            TensorScales.of(path.toString(), tensor, described.get(beside))
+                .map(found -> bytes.get(found.name()))
+                .orElse(Tensor.NOTHING);
+        byName.put(
+            tensor.name(),
+            new Tensor(
+                tensor.name(),
+                tensor.type(),
+                tensor.columns(),
+                tensor.rows(),
+                bytes.get(tensor.name()),
+                scales));
+      }
     }
     this.tensors = Collections.unmodifiableMap(byName);
   }
 
   /**
-   * Maps a file and reads its header.
+   * Maps a file and reads its header; of a model in several files, all of them, whichever is given.
    *
-   * @throws ModelException if it can't be read, is no GGUF file of version 2 or 3, is damaged, or
-   *     holds a tensor of a type that Steelyard doesn't read
+   * @throws ModelException if it can't be read, is no GGUF file of version 2 or 3, is damaged, holds
+   *     a tensor of a type that Steelyard doesn't read, or is a shard of which another is missing or
+   *     of another model
    */
   public static GgufFile open(Path path) {
-    MappedFile file = MappedFile.open(path, "give a .gguf model");
-    return file.read(data -> new GgufFile(path, Optional.of(file), data));
+    List<Path> files = files(path);
+    List<MappedFile> mappings = new ArrayList<>();
+    List<HeaderReader.Header> headers = new ArrayList<>();
+    try {
+      for (Path file : files) {
+        MappedFile mapping = MappedFile.open(file, "give a .gguf model");
+        mappings.add(mapping);
+        headers.add(mapping.read(data -> new HeaderReader(file.toString(), data).read()));
+      }
+      Shards.check(files, headers);
+      return new GgufFile(
+          files.getFirst(),
+          List.copyOf(mappings),
+          mappings.stream().map(MappedFile::data).toList(),
+          headers);
+    } catch (RuntimeException | Error e) {
+      mappings.forEach(MappedFile::close);
+      throw e;
+    }
+  }
+
+  /**
+   * The files of the model that a file belongs to, in order.
+   *
+   * @throws ModelException if one is missing
+   */
+  public static List<Path> files(Path path) {
+    return Shards.files(path);
   }
 
   /**
@@ -66,7 +121,11 @@ public final class GgufFile implements ModelFile {
    * @throws ModelException as {@link #open}
    */
   public static GgufFile of(MemorySegment data, String name) {
-    return new GgufFile(Path.of(name), Optional.empty(), data.asReadOnly());
+    MemorySegment readOnly = data.asReadOnly();
+    Path path = Path.of(name);
+    List<HeaderReader.Header> headers = List.of(new HeaderReader(name, readOnly).read());
+    Shards.check(List.of(path), headers);
+    return new GgufFile(path, List.of(), List.of(readOnly), headers);
   }
 
   @Override
@@ -76,7 +135,7 @@ public final class GgufFile implements ModelFile {
 
   @Override
   public String format() {
-    return "GGUF version " + version;
+    return "GGUF version " + version + (files == 1 ? "" : ", %d files".formatted(files));
   }
 
   @Override
@@ -110,15 +169,9 @@ public final class GgufFile implements ModelFile {
   }
 
   @Override
-  public Tensor require(String name) {
-    Tensor tensor = tensors.get(name);
-    long parts = tensor == null ? metadata.integer("split.count", 1) : 1;
-    if (parts > 1) {
-      throw new ModelException(
-          "%s has no tensor '%s'; it is one of %d parts: merge them with llama-gguf-split --merge"
-              .formatted(path, name, parts));
-    }
-    return ModelFile.super.require(name);
+  public long[] dimensions(String name) {
+    require(name);
+    return dimensions.get(name).clone();
   }
 
   @Override
@@ -135,12 +188,12 @@ public final class GgufFile implements ModelFile {
 
   @Override
   public void checkUnchanged() {
-    mapping.ifPresent(MappedFile::checkUnchanged);
+    mappings.forEach(MappedFile::checkUnchanged);
   }
 
-  /** Unmaps the file. */
+  /** Unmaps the files. */
   @Override
   public void close() {
-    mapping.ifPresent(MappedFile::close);
+    mappings.forEach(MappedFile::close);
   }
 }

@@ -42,11 +42,18 @@ final class HeaderReader {
    *
    * @param columns values in a row
    * @param rows product of all other dimensions
+   * @param dimensions all of them, the contiguous one first; none for a single value
    * @param offset first byte, from the start of the file
    * @param bytes size of the data
    */
   record Description(
-      String name, DataType type, long columns, long rows, long offset, long bytes) {}
+      String name,
+      DataType type,
+      long columns,
+      long rows,
+      long[] dimensions,
+      long offset,
+      long bytes) {}
 
   /**
    * A header.
@@ -284,7 +291,8 @@ final class HeaderReader {
               .formatted(
                   printable(name), bytes, Long.toUnsignedString(offset), dataStart, fileSize));
     }
-    return new Description(raw.name(), type, columns, rows, dataStart + offset, bytes);
+    return new Description(
+        raw.name(), type, columns, rows, raw.dimensions(), dataStart + offset, bytes);
   }
 
   /** Tensors that share bytes would let a small file describe a model of any size. */

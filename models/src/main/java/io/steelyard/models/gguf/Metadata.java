@@ -25,8 +25,8 @@ public final class Metadata {
    * @param source what messages call it, usually a path
    * @param values by key, in order: {@code Integer} (written as {@code uint32}, or {@code int32} if
    *     negative), {@code Long} ({@code uint64} or {@code int64}), {@code Byte}, {@code Short},
-   *     {@code Float}, {@code Double}, {@code Boolean}, {@code String}, {@code int[]}, {@code
-   *     float[]} or a {@code List} of strings
+   *     {@code Float}, {@code Double}, {@code Boolean}, {@code String}, {@code byte[]} (an array of
+   *     {@code uint8}), {@code int[]}, {@code float[]} or a {@code List} of strings
    * @throws IllegalArgumentException for a value of another class
    */
   public Metadata(String source, Map<String, ?> values) {
@@ -34,6 +34,20 @@ public final class Metadata {
     Map<String, Value> copy = LinkedHashMap.newLinkedHashMap(values.size());
     values.forEach((key, value) -> copy.put(key, Value.of(value)));
     this.values = Collections.unmodifiableMap(copy);
+  }
+
+  /** The same with some values added or replaced, as {@link #Metadata} takes them. */
+  public Metadata with(Map<String, ?> others) {
+    Map<String, Value> all = new LinkedHashMap<>(values);
+    others.forEach((key, value) -> all.put(key, Value.of(value)));
+    return new Metadata(source, all);
+  }
+
+  /** The same without some keys. */
+  public Metadata without(Set<String> keys) {
+    Map<String, Value> rest = new LinkedHashMap<>(values);
+    rest.keySet().removeAll(keys);
+    return new Metadata(source, rest);
   }
 
   /** What is wrong with this model, in a message that names its file. */

@@ -38,6 +38,7 @@ record Value(ValueType type, Object content) {
       case Double d -> new Value(ValueType.FLOAT64, d);
       case Boolean b -> new Value(ValueType.BOOL, b);
       case String s -> new Value(ValueType.STRING, s);
+      case byte[] bytes -> array(new Elements(ValueType.UINT8, bytes.length, bytes.clone()));
       case int[] ints -> array(ofInts(ints));
       case float[] floats -> array(ofFloats(floats));
       case List<?> strings -> array(ofStrings(strings));

@@ -5,7 +5,9 @@ import static io.steelyard.models.ForeignText.printable;
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.MappedFile;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.pickle.TorchFile;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -22,25 +24,92 @@ import java.util.stream.Stream;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The tensors of a folder, in one safetensors file or in several that {@code
- * model.safetensors.index.json} lists; mapped, not copied.
+ * The tensors of a folder, in one file or in several that an index lists; mapped, not copied. Where
+ * there are both, safetensors files are taken before PyTorch's.
  */
 final class Checkpoint implements AutoCloseable {
-  static final String SUFFIX = ".safetensors";
-  static final String INDEX = "model.safetensors.index.json";
-
-  private static final String SINGLE = "model.safetensors";
-  private static final String PICKLE = "pytorch_model.bin";
   private static final int MOST_INDEX_BYTES = 16 << 20;
   private static final int MOST_FILES = 1024;
-  private static final Pattern FILE_NAME = Pattern.compile("[\\w.+-]+\\.safetensors");
+
+  /** What the files of a checkpoint are. */
+  enum Format {
+    SAFETENSORS("safetensors", ".safetensors", "model.safetensors", "[\\w.+-]+\\.safetensors"),
+    PYTORCH("PyTorch pickle", ".bin", "pytorch_model.bin", "pytorch_model[\\w.+-]*\\.bin");
+
+    private final String label;
+    private final String suffix;
+    private final String single;
+    private final Pattern names;
+
+    Format(String label, String suffix, String single, String names) {
+      this.label = label;
+      this.suffix = suffix;
+      this.single = single;
+      this.names = Pattern.compile(names);
+    }
+
+    private String index() {
+      return single + ".index.json";
+    }
+
+    /** Whether a file of this name is part of a checkpoint of this format. */
+    boolean owns(String name) {
+      return names.matcher(name).matches() || name.equals(index());
+    }
+
+    /** The format of a file, or of the files in a folder. */
+    private static Format of(Path given) {
+      if (!Files.isDirectory(given)) {
+        return PYTORCH.owns(given.getFileName().toString()) ? PYTORCH : SAFETENSORS;
+      }
+      boolean pickles =
+          (Files.exists(given.resolve(PYTORCH.single))
+                  || Files.exists(given.resolve(PYTORCH.index())))
+              && !Files.exists(given.resolve(SAFETENSORS.index()))
+              && SAFETENSORS.all(given).isEmpty();
+      return pickles ? PYTORCH : SAFETENSORS;
+    }
+
+    private List<Path> all(Path folder) {
+      try (Stream<Path> files = Files.list(folder)) {
+        return files
+            .filter(file -> file.getFileName().toString().endsWith(suffix))
+            .sorted()
+            .toList();
+      } catch (IOException e) {
+        throw new ModelException(folder + " can't be read: " + FileFailure.reason(e), e);
+      }
+    }
+
+    private List<StoredTensor> read(String source, MemorySegment data) {
+      return switch (this) {
+        case SAFETENSORS -> SafetensorsHeader.read(source, data);
+        case PYTORCH ->
+            TorchFile.read(source, data).stream()
+                .map(
+                    tensor ->
+                        new StoredTensor(
+                            tensor.name(),
+                            ElementType.named(tensor.type()).orElseThrow(),
+                            tensor.shape(),
+                            tensor.data()))
+                .toList();
+      };
+    }
+  }
 
   private final Path folder;
+  private final Format format;
   private final List<MappedFile> mappings;
   private final Map<String, StoredTensor> tensors;
 
-  private Checkpoint(Path folder, List<MappedFile> mappings, Map<String, StoredTensor> tensors) {
+  private Checkpoint(
+      Path folder,
+      Format format,
+      List<MappedFile> mappings,
+      Map<String, StoredTensor> tensors) {
     this.folder = folder;
+    this.format = format;
     this.mappings = mappings;
     this.tensors = Collections.unmodifiableMap(tensors);
   }
@@ -48,35 +117,35 @@ final class Checkpoint implements AutoCloseable {
   /**
    * Maps all files of a checkpoint and reads their headers.
    *
-   * @param given a folder, a safetensors file in it, or its index
+   * @param given a folder, a file with tensors in it, or its index
    * @throws ModelException naming the file that can't be read or is damaged
    */
   static Checkpoint open(Path given) {
     Path folder = folder(given);
-    Optional<Map<String, String>> index = index(folder);
-    List<Path> files = files(given, index);
+    Format format = Format.of(given);
+    Optional<Map<String, String>> index = index(folder, format);
+    List<Path> files = files(given, format, index);
     List<MappedFile> mappings = new ArrayList<>();
     Map<String, StoredTensor> tensors = new LinkedHashMap<>();
     try {
       for (Path file : files) {
-        MappedFile mapping = MappedFile.open(file, "give a .safetensors file");
+        MappedFile mapping = MappedFile.open(file, "give a %s file".formatted(format.suffix));
         mappings.add(mapping);
-        for (StoredTensor tensor :
-            mapping.read(data -> SafetensorsHeader.read(file.toString(), data))) {
+        for (StoredTensor tensor : mapping.read(data -> format.read(file.toString(), data))) {
           if (tensors.put(tensor.name(), tensor) != null) {
             throw new ModelException(
                 "%s: tensor '%s' is in another file of the model too"
                     .formatted(file, printable(tensor.name())));
           }
           if (files.size() > 1) {
-            requireListed(index.orElseThrow(), tensor.name(), file);
+            requireListed(format, index.orElseThrow(), tensor.name(), file);
           }
         }
       }
       if (files.size() > 1 && tensors.size() < index.orElseThrow().size()) {
-        throw missing(folder, index.get(), tensors);
+        throw missing(folder, format, index.get(), tensors);
       }
-      return new Checkpoint(folder, mappings, tensors);
+      return new Checkpoint(folder, format, mappings, tensors);
     } catch (RuntimeException | Error e) {
       mappings.forEach(MappedFile::close);
       throw e;
@@ -98,54 +167,43 @@ final class Checkpoint implements AutoCloseable {
    * @throws ModelException if there are none, or the index is damaged
    */
   static List<Path> files(Path given) {
-    return files(given, index(folder(given)));
+    Format format = Format.of(given);
+    return files(given, format, index(folder(given), format));
   }
 
-  private static List<Path> files(Path given, Optional<Map<String, String>> index) {
+  private static List<Path> files(
+      Path given, Format format, Optional<Map<String, String>> index) {
     Path folder = folder(given);
     String name = Files.isDirectory(given) ? "" : given.getFileName().toString();
-    boolean single = name.endsWith(SUFFIX);
+    boolean single = name.endsWith(format.suffix);
     if (index.isPresent() && (!single || index.get().containsValue(name))) {
       return new TreeSet<>(index.get().values()).stream().map(folder::resolve).toList();
     }
     if (single) {
       return List.of(given);
     }
-    if (Files.exists(folder.resolve(SINGLE))) {
-      return List.of(folder.resolve(SINGLE));
+    if (Files.exists(folder.resolve(format.single))) {
+      return List.of(folder.resolve(format.single));
     }
-    List<Path> all = all(folder);
+    List<Path> all = format.all(folder);
     if (all.size() == 1) {
       return all;
-    }
-    if (all.isEmpty() && Files.exists(folder.resolve(PICKLE))) {
-      throw new ModelException(
-          "%s holds its weights as %s, a program that Steelyard doesn't run; take the model as .safetensors, or save it so with the transformers library"
-              .formatted(given, PICKLE));
     }
     throw new ModelException(
         all.isEmpty()
             ? "%s holds no .safetensors file; give a folder with %s or a .gguf model"
-                .formatted(given, SINGLE)
-            : "%s holds %d .safetensors files but neither %s nor %s; name the file that is the model"
-                .formatted(given, all.size(), SINGLE, INDEX));
-  }
-
-  private static List<Path> all(Path folder) {
-    try (Stream<Path> files = Files.list(folder)) {
-      return files.filter(file -> file.getFileName().toString().endsWith(SUFFIX)).sorted().toList();
-    } catch (IOException e) {
-      throw new ModelException(folder + " can't be read: " + FileFailure.reason(e), e);
-    }
+                .formatted(given, format.single)
+            : "%s holds %d %s files but neither %s nor %s; name the file that is the model"
+                .formatted(given, all.size(), format.suffix, format.single, format.index()));
   }
 
   /** Names of files by tensor. */
-  private static Optional<Map<String, String>> index(Path folder) {
-    Path file = folder.resolve(INDEX);
-    return JsonFile.read(file, MOST_INDEX_BYTES).map(root -> weightMap(file, root));
+  private static Optional<Map<String, String>> index(Path folder, Format format) {
+    Path file = folder.resolve(format.index());
+    return JsonFile.read(file, MOST_INDEX_BYTES).map(root -> weightMap(file, format, root));
   }
 
-  private static Map<String, String> weightMap(Path file, JsonNode root) {
+  private static Map<String, String> weightMap(Path file, Format format, JsonNode root) {
     JsonNode map = root.path("weight_map");
     if (!map.isObject() || map.isEmpty()) {
       throw new ModelException(file + " has no 'weight_map'; fetch it again");
@@ -154,11 +212,14 @@ final class Checkpoint implements AutoCloseable {
     for (Map.Entry<String, JsonNode> entry : map.properties()) {
       String name = entry.getValue().isString() ? entry.getValue().asString() : "";
       // The file must lie in the folder: an index is no way to read another.
-      if (!FILE_NAME.matcher(name).matches()) {
+      if (!format.names.matcher(name).matches()) {
         throw new ModelException(
-            "%s puts tensor '%s' into '%s', which is no .safetensors file of its folder"
+            "%s puts tensor '%s' into '%s', which is no %s file of its folder"
                 .formatted(
-                    file, printable(entry.getKey()), printable(entry.getValue().toString())));
+                    file,
+                    printable(entry.getKey()),
+                    printable(entry.getValue().toString()),
+                    format.suffix));
       }
       files.put(entry.getKey(), name);
     }
@@ -170,32 +231,37 @@ final class Checkpoint implements AutoCloseable {
     return files;
   }
 
-  private static void requireListed(Map<String, String> index, String tensor, Path file) {
+  private static void requireListed(
+      Format format, Map<String, String> index, String tensor, Path file) {
     String listed = index.get(tensor);
     if (!file.getFileName().toString().equals(listed)) {
       throw new ModelException(
           "%s holds tensor '%s', which %s doesn't say of it; fetch both again"
-              .formatted(file, printable(tensor), INDEX));
+              .formatted(file, printable(tensor), format.index()));
     }
   }
 
   private static ModelException missing(
-      Path folder, Map<String, String> index, Map<String, StoredTensor> tensors) {
+      Path folder,
+      Format format,
+      Map<String, String> index,
+      Map<String, StoredTensor> tensors) {
     String first =
         new TreeSet<>(index.keySet())
             .stream().filter(name -> !tensors.containsKey(name)).findFirst().orElseThrow();
     return new ModelException(
         "%s lacks tensor '%s', which %s promises; fetch it again"
-            .formatted(folder.resolve(index.get(first)), printable(first), INDEX));
+            .formatted(folder.resolve(index.get(first)), printable(first), format.index()));
   }
 
   Path folder() {
     return folder;
   }
 
-  /** The number of files. */
-  int count() {
-    return mappings.size();
+  /** For people: "safetensors, 2 files". */
+  String description() {
+    int files = mappings.size();
+    return format.label + (files == 1 ? ", 1 file" : ", %d files".formatted(files));
   }
 
   /** Bytes of all files. */

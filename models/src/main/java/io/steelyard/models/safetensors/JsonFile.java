@@ -48,7 +48,8 @@ final class JsonFile {
     }
   }
 
-  private static Optional<byte[]> bytes(Path file, int most) {
+  /** All bytes, under the same conditions. */
+  static Optional<byte[]> bytes(Path file, int most) {
     if (!Files.exists(file)) {
       return Optional.empty();
     }

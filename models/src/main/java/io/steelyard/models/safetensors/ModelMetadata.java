@@ -160,7 +160,14 @@ final class ModelMetadata {
 
   private void yarn() {
     put("rope.scaling.type", "yarn");
-    put("rope.scaling.factor", (float) rope.number(config, "factor", 1));
+    double factor = rope.number(config, "factor", 1);
+    put("rope.scaling.factor", (float) factor);
+    // What a configuration states takes the place of the paper's magnitude; in GGUF it multiplies.
+    config
+        .positive(rope.parameters().path("attention_factor"), "attention_factor")
+        .ifPresent(
+            stated ->
+                put("rope.scaling.attn_factor", (float) (stated / (1 + 0.1 * Math.log(factor)))));
     OptionalDouble original = rope.originalContext(config);
     put(
         "rope.scaling.original_context_length",
@@ -170,7 +177,6 @@ final class ModelMetadata {
     for (String[] names :
         new String[][] {
           {"extrapolation_factor", "yarn_ext_factor"},
-          {"attention_factor", "yarn_attn_factor"},
           {"beta_fast", "yarn_beta_fast"},
           {"beta_slow", "yarn_beta_slow"}
         }) {

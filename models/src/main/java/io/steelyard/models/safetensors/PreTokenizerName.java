@@ -25,12 +25,40 @@ final class PreTokenizerName {
 
   private static final String BYTES_AFTER = ", bytes";
 
+  /** The pattern of Qwen 2 and its descendants. */
+  static final String QWEN2 = words("");
+
+  private static final String GPT2 = "bytes by GPT-2's pattern";
+  private static final String ENDS = "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+  private static final String BLOOM = " ?[^(\\s|.,!?…。，、।۔،)]+";
+
   private static final Map<String, String> BY_PATTERN =
       Map.of(
-          words("{1,3}"), "dbrx",
-          words(""), "qwen2",
-          cased(CONTRACTIONS + "?", "{1,3}"), "gpt-4o",
-          cased("", ""), "tekken");
+          words("{1,3}"),
+          "dbrx",
+          QWEN2,
+          "qwen2",
+          cased(CONTRACTIONS + "?", "{1,3}"),
+          "gpt-4o",
+          cased("", ""),
+          "tekken",
+          "[\r\n], \\s?\\p{L}+, \\s?\\p{P}+, [一-龥ࠀ-一가-\uD7FF]+, digits",
+          "deepseek-coder",
+          "\\p{N}{1,3}, [一-龥\u3040-ゟ゠-ヿ]+, "
+              + "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+"
+              + "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
+              + "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+          "deepseek-v3",
+          CONTRACTIONS
+              + "|"
+              + LEAD
+              + "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*"
+              + ENDS,
+          "qwen35",
+          BLOOM,
+          "bloom",
+          BLOOM + ", \\p{N}",
+          "viking");
 
   private PreTokenizerName() {}
 
@@ -80,8 +108,9 @@ final class PreTokenizerName {
     String described =
         steps.stream().map(PreTokenizerName::described).collect(Collectors.joining(", "));
     return switch (described) {
-      case "bytes by GPT-2's pattern" -> "gpt-2";
-      case "digits, bytes by GPT-2's pattern" -> "smollm";
+      case GPT2 -> "gpt-2";
+      case "digits, " + GPT2 -> "smollm";
+      case "punctuation, " + GPT2 + ", numbers, [0-9][0-9][0-9]" -> "falcon";
       default -> {
         String pattern = described.replaceFirst(BYTES_AFTER + "$", "");
         String name = described.endsWith(BYTES_AFTER) ? BY_PATTERN.get(pattern) : null;
@@ -101,8 +130,10 @@ final class PreTokenizerName {
     String type = step.path("type").asString("nothing");
     return switch (type) {
       case "ByteLevel" ->
-          step.path("use_regex").asBoolean(true) ? "bytes by GPT-2's pattern" : "bytes";
+          step.path("use_regex").asBoolean(true) ? GPT2 : "bytes";
       case "Digits" -> step.path("individual_digits").asBoolean(false) ? "digits" : "numbers";
+      case "Punctuation" ->
+          step.path("behavior").asString("").equals("Contiguous") ? "punctuation" : type;
       case "Split" -> step.path("pattern").path("Regex").asString("?");
       default -> type;
     };

@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.AbstractCollection;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -21,7 +22,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A folder of safetensors files as GGUF describes models. Matrices that GGUF stores in the same
+ * A folder of safetensors files, or of PyTorch's pickled ones, as GGUF describes models. Matrices that GGUF stores in the same
  * bits stay where they are mapped; what has another order or type is converted when it is asked
  * for, once.
  */
@@ -41,12 +42,12 @@ public final class SafetensorsModel implements ModelFile {
     this.converted = converted;
   }
 
-  /** Whether a path leads to such a model rather than to a GGUF file. */
+  /** Whether a path leads to such a model (a folder, a file or an index) and not to a GGUF file. */
   public static boolean isSafetensors(Path path) {
     String name = path.getFileName() == null ? "" : path.getFileName().toString();
     return Files.isDirectory(path)
-        || name.endsWith(Checkpoint.SUFFIX)
-        || name.equals(Checkpoint.INDEX);
+        || name.endsWith(".safetensors")
+        || Arrays.stream(Checkpoint.Format.values()).anyMatch(format -> format.owns(name));
   }
 
   /**
@@ -151,8 +152,7 @@ public final class SafetensorsModel implements ModelFile {
 
   @Override
   public String format() {
-    int files = checkpoint.count();
-    return files == 1 ? "safetensors, 1 file" : "safetensors, %d files".formatted(files);
+    return checkpoint.description();
   }
 
   @Override
@@ -190,6 +190,12 @@ public final class SafetensorsModel implements ModelFile {
     return converted.containsKey(name)
         ? Optional.of(made.computeIfAbsent(name, key -> converted.get(key).in(arena)))
         : Optional.empty();
+  }
+
+  @Override
+  public long[] dimensions(String name) {
+    require(name);
+    return converted.get(name).dimensions().clone();
   }
 
   @Override

@@ -4,6 +4,7 @@ import static io.steelyard.models.ForeignText.printable;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.models.ModelException;
+import io.steelyard.models.quantize.WeightTensors;
 import io.steelyard.models.safetensors.TensorNames.Target;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -177,12 +178,7 @@ final class TensorPlan {
 
   /** llama.cpp's rules: vectors, norms, positions and routers stay float32 in every file. */
   private DataType type(String name, long[] dimensions, RowSource source) {
-    boolean always32 =
-        dimensions.length <= 1
-            || name.endsWith("_norm.weight")
-            || !name.endsWith(".weight")
-            || name.equals("position_embd.weight")
-            || name.endsWith(".ffn_gate_inp.weight");
+    boolean always32 = WeightTensors.staysFloat(name, dimensions.length);
     DataType type = always32 ? DataType.F32 : wanted.orElseGet(() -> source.type().dataType());
     return source.columns() % type.blockSize() == 0 ? type : DataType.F16;
   }

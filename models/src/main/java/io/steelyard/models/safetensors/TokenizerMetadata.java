@@ -4,6 +4,7 @@ import static io.steelyard.models.ForeignText.printable;
 
 import io.steelyard.models.ModelException;
 import io.steelyard.models.tokenizer.TokenType;
+import io.steelyard.models.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -17,12 +18,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /**
- * What GGUF says of a tokenizer, from {@code tokenizer.json} and {@code tokenizer_config.json}.
+ * What GGUF says of a tokenizer, from {@code tokenizer.json} and {@code tokenizer_config.json};
+ * where there is none, from {@code vocab.json} and {@code merges.txt}, or from SentencePiece's
+ * {@code tokenizer.model}.
  *
- * <p>Two kinds are read: byte-level BPE, and BPE over SentencePiece's pieces with byte fallback.
- * The latter's pieces have scores in GGUF where {@code tokenizer.json} has an order of merges; a
- * score here is the place of the first merge that makes the piece, so that the same pairs merge
- * first.
+ * <p>Four kinds are read: byte-level BPE, BPE over SentencePiece's pieces with byte fallback,
+ * unigram models and WordPiece. Pieces of the second have scores in GGUF where {@code
+ * tokenizer.json} has an order of merges; a score here is the place of the first merge that makes
+ * the piece, so that the same pairs merge first.
  */
 final class TokenizerMetadata {
   private static final int MOST_BYTES = 64 << 20;
@@ -38,6 +41,13 @@ final class TokenizerMetadata {
   private static final Map<String, String> SPECIAL =
       Map.of("unk", "unknown", "sep", "seperator", "pad", "padding", "cls", "cls", "mask", "mask");
 
+  private enum Kind {
+    BYTE_LEVEL,
+    PIECES,
+    UNIGRAM,
+    WORD_PIECE
+  }
+
   private record Added(int id, String content, boolean special) {}
 
   private final Path file;
@@ -45,22 +55,46 @@ final class TokenizerMetadata {
   private final JsonNode model;
   private final JsonNode settings;
   private final CheckpointConfig config;
-  private final boolean pieces;
+  private final Optional<SentencePieceModel> sentencePiece;
+  private final Kind kind;
   private final Map<Integer, Added> added = new LinkedHashMap<>();
   private final Map<String, Object> values = new LinkedHashMap<>();
 
   private TokenizerMetadata(
-      Path file, JsonNode tokenizer, JsonNode settings, CheckpointConfig config) {
+      Path file,
+      JsonNode tokenizer,
+      Optional<SentencePieceModel> sentencePiece,
+      JsonNode settings,
+      CheckpointConfig config) {
     this.file = file;
     this.tokenizer = tokenizer;
     this.model = tokenizer.path("model");
     this.settings = settings;
     this.config = config;
-    this.pieces = model.path("byte_fallback").asBoolean(false);
+    this.sentencePiece = sentencePiece;
+    this.kind = kind();
+  }
+
+  private Kind kind() {
+    if (sentencePiece.isPresent()) {
+      return sentencePiece.get().unigram() ? Kind.UNIGRAM : Kind.PIECES;
+    }
+    String type = model.path("type").asString("BPE");
+    return switch (type) {
+      case "BPE" ->
+          model.path("byte_fallback").asBoolean(false) ? Kind.PIECES : Kind.BYTE_LEVEL;
+      case "Unigram" -> Kind.UNIGRAM;
+      case "WordPiece" -> Kind.WORD_PIECE;
+      default ->
+          throw fault(
+              "the tokenizer is of type '%s', which isn't supported; BPE, Unigram and WordPiece are"
+                  .formatted(printable(type)));
+    };
   }
 
   /**
-   * The metadata of a folder's tokenizer; without {@code tokenizer.json}, that there is none.
+   * The metadata of a folder's tokenizer; that there is none where there is neither {@code
+   * tokenizer.json} nor {@code tokenizer.model}.
    *
    * @throws ModelException if a file is damaged or the tokenizer of another kind
    */
@@ -71,38 +105,122 @@ final class TokenizerMetadata {
         JsonFile.read(folder.resolve("tokenizer_config.json"), MOST_SETTINGS_BYTES)
             .orElseGet(JsonNodeFactory.instance::objectNode);
     if (tokenizer.isEmpty()) {
+      tokenizer = VocabularyFiles.of(folder, settings);
+    }
+    Optional<SentencePieceModel> sentencePiece =
+        tokenizer.isPresent() ? Optional.empty() : SentencePieceModel.of(folder);
+    if (tokenizer.isEmpty() && sentencePiece.isEmpty()) {
       return Map.of("tokenizer.ggml.model", "no_vocab");
     }
-    TokenizerMetadata metadata = new TokenizerMetadata(file, tokenizer.get(), settings, config);
+    TokenizerMetadata metadata =
+        new TokenizerMetadata(
+            sentencePiece.map(SentencePieceModel::file).orElse(file),
+            tokenizer.orElseGet(JsonNodeFactory.instance::objectNode),
+            sentencePiece,
+            settings,
+            config);
     metadata.read(family);
     metadata.chatTemplate(folder);
     return metadata.values;
   }
 
   private void read(Family family) {
-    if (!model.path("type").asString("BPE").equals("BPE")) {
-      throw fault(
-          "the tokenizer is of type '%s', which isn't supported; only BPE is"
-              .formatted(printable(model.path("type").asString("?"))));
+    switch (kind) {
+      case BYTE_LEVEL -> {
+        values.put("tokenizer.ggml.model", "gpt2");
+        values.put("tokenizer.ggml.pre", PreTokenizerName.of(file, tokenizer, model));
+      }
+      case PIECES -> {
+        values.put("tokenizer.ggml.model", "llama");
+        values.put("tokenizer.ggml.pre", "default");
+      }
+      case UNIGRAM -> {
+        values.put("tokenizer.ggml.model", "t5");
+        values.put("tokenizer.ggml.pre", "default");
+        pipeline();
+      }
+      case WORD_PIECE -> {
+        values.put("tokenizer.ggml.model", "bert");
+        values.put("tokenizer.ggml.pre", "default");
+        values.put(Tokenizer.LONGEST_WORD, longestWord());
+        pipeline();
+      }
     }
-    values.put("tokenizer.ggml.model", pieces ? "llama" : "gpt2");
-    values.put(
-        "tokenizer.ggml.pre", pieces ? "default" : PreTokenizerName.of(file, tokenizer, model));
+    sentencePiece.ifPresent(this::sentencePieceSteps);
     tokens(family);
-    if (!pieces) {
+    if (kind == Kind.BYTE_LEVEL) {
       values.put("tokenizer.ggml.merges", merges().stream().map(this::written).toList());
     }
     specialIds();
     additions();
   }
 
-  private void tokens(Family family) {
+  private void pipeline() {
+    if (sentencePiece.isPresent()) {
+      return;
+    }
+    TokenizerPipeline pipeline = new TokenizerPipeline(file, tokenizer);
+    values.put(Tokenizer.NORMALIZER, pipeline.normalizer());
+    values.put(Tokenizer.PRE_TOKENIZER, pipeline.splitter());
+    if (pipeline.charsMap().length > 0) {
+      values.put("tokenizer.ggml.precompiled_charsmap", pipeline.charsMap());
+    }
+  }
+
+  private void sentencePieceSteps(SentencePieceModel model) {
+    if (!model.normalizer().isEmpty()) {
+      values.put(Tokenizer.NORMALIZER, model.normalizer());
+    }
+    if (model.charsMap().length > 0) {
+      values.put("tokenizer.ggml.precompiled_charsmap", model.charsMap());
+    }
+    values.put("tokenizer.ggml.remove_extra_whitespaces", model.singleSpaces());
+  }
+
+  private int longestWord() {
+    JsonNode longest = model.path("max_input_chars_per_word");
+    return longest.canConvertToInt() && longest.asInt() >= 0 ? longest.asInt() : 100;
+  }
+
+  private Map<Integer, String> vocabulary() {
     Map<Integer, String> byId = new HashMap<>();
+    if (sentencePiece.isPresent()) {
+      sentencePiece.get().pieces().forEach(piece -> byId.put(byId.size(), piece.text()));
+      return byId;
+    }
+    if (kind == Kind.UNIGRAM) {
+      for (JsonNode piece : model.path("vocab")) {
+        if (piece.size() != 2 || !piece.path(0).isString() || !piece.path(1).isNumber()) {
+          throw fault(
+              "'vocab' has %s, which is no piece with a score"
+                  .formatted(printable(piece.toString())));
+        }
+        byId.put(byId.size(), piece.path(0).asString());
+      }
+      return byId;
+    }
     for (Map.Entry<String, JsonNode> token : object(model.path("vocab"), "vocab").properties()) {
-      if (byId.put(id(token.getValue(), token.getKey()), token.getKey()) != null) {
+      String spelled = kind == Kind.WORD_PIECE ? wordPiece(token.getKey()) : token.getKey();
+      if (byId.put(id(token.getValue(), token.getKey()), spelled) != null) {
         throw fault("two tokens have the id %s".formatted(token.getValue()));
       }
     }
+    return byId;
+  }
+
+  /** GGUF marks tokens that begin a word, where BERT's files mark those that go on with one. */
+  private String wordPiece(String token) {
+    String mark = model.path("continuing_subword_prefix").asString("##");
+    if (token.startsWith("[") && token.endsWith("]")) {
+      return token;
+    }
+    return token.startsWith(mark) && !mark.isEmpty() && token.length() > mark.length()
+        ? token.substring(mark.length())
+        : PIECE_SPACE + token;
+  }
+
+  private void tokens(Family family) {
+    Map<Integer, String> byId = vocabulary();
     for (JsonNode token : tokenizer.path("added_tokens")) {
       add(token, id(token.path("id"), "added_tokens"));
     }
@@ -127,8 +245,12 @@ final class TokenizerMetadata {
       types[id] = token == null ? TokenType.UNUSED : type(id, token);
     }
     values.put("tokenizer.ggml.tokens", List.of(tokens));
-    if (pieces) {
+    if (sentencePiece.isPresent()) {
+      values.put("tokenizer.ggml.scores", sentencePieceScores(size));
+    } else if (kind == Kind.PIECES) {
       values.put("tokenizer.ggml.scores", scores(tokens, types));
+    } else if (kind == Kind.UNIGRAM) {
+      values.put("tokenizer.ggml.scores", unigramScores(size));
     }
     values.put(
         "tokenizer.ggml.token_type", Arrays.stream(types).mapToInt(TokenType::number).toArray());
@@ -164,13 +286,25 @@ final class TokenizerMetadata {
 
   private TokenType type(int id, String token) {
     Added known = added.get(id);
-    if (pieces && token.equals(model.path("unk_token").asString(""))) {
+    if (sentencePiece.isPresent() && id < sentencePiece.get().pieces().size()) {
+      return TokenType.of(sentencePiece.get().pieces().get(id).type());
+    }
+    boolean unknown =
+        switch (kind) {
+          case BYTE_LEVEL -> false;
+          case PIECES, WORD_PIECE -> token.equals(model.path("unk_token").asString(""));
+          case UNIGRAM -> id == model.path("unk_id").asInt(-1);
+        };
+    if (unknown) {
       return TokenType.UNKNOWN;
     }
     if (known != null) {
       return known.special() || looksSpecial(token) ? TokenType.CONTROL : TokenType.USER_DEFINED;
     }
-    return pieces && token.matches("<0x[0-9A-Fa-f]{2}>") ? TokenType.BYTE : TokenType.NORMAL;
+    boolean bytes =
+        kind == Kind.PIECES
+            || (kind == Kind.UNIGRAM && model.path("byte_fallback").asBoolean(false));
+    return bytes && token.matches("<0x[0-9A-Fa-f]{2}>") ? TokenType.BYTE : TokenType.NORMAL;
   }
 
   /** Tokens that steer a model though their files don't mark them; llama.cpp's list. */
@@ -233,7 +367,35 @@ final class TokenizerMetadata {
     return scores;
   }
 
+  private float[] unigramScores(int size) {
+    float[] scores = new float[size];
+    Arrays.fill(scores, ADDED_SCORE);
+    int id = 0;
+    for (JsonNode piece : model.path("vocab")) {
+      scores[id++] = (float) piece.path(1).asDouble();
+    }
+    return scores;
+  }
+
+  private float[] sentencePieceScores(int size) {
+    float[] scores = new float[size];
+    Arrays.fill(scores, ADDED_SCORE);
+    int id = 0;
+    for (SentencePieceModel.Piece piece : sentencePiece.orElseThrow().pieces()) {
+      if (id < size) {
+        scores[id++] = piece.score();
+      }
+    }
+    return scores;
+  }
+
   private void specialIds() {
+    sentencePiece.ifPresent(this::sentencePieceIds);
+    putId("unknown", unknownId());
+    if (kind == Kind.WORD_PIECE) {
+      // Where GGUF has the tokens that BERT puts around texts.
+      tokenOf("cls").ifPresent(id -> values.put("tokenizer.ggml.bos_token_id", id));
+    }
     for (String name : new String[] {"bos", "eos"}) {
       OptionalInt id = tokenOf(name);
       (id.isPresent() ? id : config.token(name + "_token_id"))
@@ -246,6 +408,31 @@ final class TokenizerMetadata {
     config
         .token("mask_token_id")
         .ifPresent(value -> values.putIfAbsent("tokenizer.ggml.mask_token_id", value));
+  }
+
+  private void sentencePieceIds(SentencePieceModel model) {
+    putId("bos", model.bos());
+    putId("eos", model.eos());
+    putId("unknown", model.unknown());
+    putId("padding", model.padding());
+  }
+
+  private void putId(String name, int id) {
+    if (id >= 0) {
+      values.put("tokenizer.ggml." + name + "_token_id", id);
+    }
+  }
+
+  /** Of the kinds that have one; those of others are special tokens like all. */
+  private int unknownId() {
+    return switch (kind) {
+      case UNIGRAM -> model.path("unk_id").asInt(-1);
+      case WORD_PIECE -> {
+        JsonNode id = model.path("vocab").path(model.path("unk_token").asString("[UNK]"));
+        yield id.asInt(-1);
+      }
+      case BYTE_LEVEL, PIECES -> -1;
+    };
   }
 
   private OptionalInt tokenOf(String name) {
@@ -262,11 +449,11 @@ final class TokenizerMetadata {
     JsonNode given = settings.path("add_bos_token");
     values.put(
         "tokenizer.ggml.add_bos_token",
-        given.isBoolean() ? given.asBoolean() : templateBegins().orElse(pieces));
+        given.isBoolean() ? given.asBoolean() : templateBegins().orElse(kind == Kind.PIECES));
     if (settings.path("add_eos_token").isBoolean()) {
       values.put("tokenizer.ggml.add_eos_token", settings.path("add_eos_token").asBoolean());
     }
-    if (pieces) {
+    if (kind == Kind.PIECES || kind == Kind.UNIGRAM) {
       values.put("tokenizer.ggml.add_space_prefix", prependsSpace());
     }
   }
@@ -283,9 +470,13 @@ final class TokenizerMetadata {
   }
 
   private boolean prependsSpace() {
+    if (sentencePiece.isPresent()) {
+      return sentencePiece.get().spacePrefix();
+    }
     JsonNode normalizer = tokenizer.path("normalizer");
     List<JsonNode> all = new ArrayList<>(List.of(normalizer, tokenizer.path("pre_tokenizer")));
     normalizer.path("normalizers").forEach(all::add);
+    tokenizer.path("pre_tokenizer").path("pretokenizers").forEach(all::add);
     return all.stream()
         .anyMatch(
             each ->

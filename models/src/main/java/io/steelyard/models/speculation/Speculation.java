@@ -82,7 +82,7 @@ public final class Speculation {
   public <E extends Exception> void pass(int id, int most, Verifier<E> verifier) throws E {
     lookup.add(id);
     int start = session.length();
-    int room = Math.min(session.capacity() - start, ids.length);
+    int room = Math.min(session.room(), ids.length);
     int count = lookup.draft(ids, 1, Math.min(room, most) - 1);
     if (count == 0) {
       verifier.accepts(session.step(id), NONE);

@@ -5,7 +5,8 @@ package io.steelyard.models.synth;
  *
  * @param name the name on the command line
  * @param like the trained model that has this shape
- * @param architecture {@code general.architecture} in GGUF: {@code llama} or {@code qwen2}
+ * @param architecture {@code general.architecture} in GGUF: {@code llama}, {@code qwen2} or {@code
+ *     dream}
  * @param layers transformer blocks
  * @param hidden width of the residual stream
  * @param heads query heads

@@ -4,6 +4,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.UnknownNameException;
+import io.steelyard.models.diffusion.DiffusionDecoder;
 import io.steelyard.models.gguf.GgufWriter;
 import io.steelyard.models.gguf.Metadata;
 import java.nio.file.Path;
@@ -40,6 +41,9 @@ public final class Synth {
   private static final double LOGIT_DEVIATION = 3;
   private static final double NORM_DEVIATION = 0.1;
   private static final double BIAS_DEVIATION = 0.1;
+
+  /** The architecture of models that fill in masks. */
+  public static final String DREAM = "dream";
 
   private static final List<Shape> SHAPES =
       List.of(
@@ -87,7 +91,30 @@ public final class Synth {
               1_000_000f,
               1e-6f,
               false,
-              true));
+              true),
+          dream("dream-s", "small", 12, 768),
+          dream("dream-m", "medium", 24, 1024),
+          dream("dream-l", "large", 24, 1536));
+
+  /** A shape that fills in masks, in proportion like DiffuCoder but for its small vocabulary. */
+  private static Shape dream(String name, String size, int layers, int hidden) {
+    int heads = hidden / 64;
+    return new Shape(
+        name,
+        "DiffuCoder, " + size,
+        DREAM,
+        layers,
+        hidden,
+        heads,
+        heads / 4,
+        4 * hidden,
+        32_768,
+        2048,
+        1_000_000f,
+        1e-6f,
+        false,
+        true);
+  }
 
   private Synth() {}
 
@@ -170,6 +197,10 @@ public final class Synth {
     metadata.put("general.file_type", mix.fileType());
     metadata.put("general.quantization_version", 2);
     metadata.putAll(new SyntheticTokenizer(shape.vocabulary()).metadata());
+    if (shape.architecture().equals(DREAM)) {
+      // A token that no text holds.
+      metadata.put(DiffusionDecoder.MASK_KEY, shape.vocabulary() - 1);
+    }
     return metadata;
   }
 

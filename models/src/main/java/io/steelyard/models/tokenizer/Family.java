@@ -19,7 +19,7 @@ record Family(PreTokenizer words, boolean wholeWordsFirst, boolean addsBos) {
     put(new Family(PreTokenizer.unnamed(), false, false), "", "default");
     put(
         new Family(PreTokenizer.gpt2(), false, false),
-        "gpt-2 phi-2 mpt olmo jais trillion granite-docling gigachat a.x-4.0 mellum exaone4"
+        "gpt-2 phi-2 mpt olmo jais trillion granite-docling gigachat a.x-4.0 mellum exaone4 jina-es jina-de jina-v1-en jina-v2-es jina-v2-de jina-v2-code roberta-bpe modern-bert"
             .split(" ", -1));
     put(
         new Family(PreTokenizer.smollm(), false, false),
@@ -33,6 +33,17 @@ record Family(PreTokenizer words, boolean wholeWordsFirst, boolean addsBos) {
     put(
         new Family(PreTokenizer.qwen2(), false, false),
         "qwen2 deepseek-r1-qwen kormo megrez stablelm2 hunyuan solar-open grok-2".split(" ", -1));
+    put(new Family(PublishedPatterns.gpt4o(), false, false), "gpt-4o", "llama4", "minimax-m2");
+    put(new Family(PublishedPatterns.tekken(), true, false), "tekken");
+    put(new Family(PublishedPatterns.deepseekCoder(), false, false), "deepseek-coder");
+    put(new Family(PublishedPatterns.deepseekV3(), false, false), "deepseek-v3", "hunyuan-dense");
+    put(new Family(PublishedPatterns.falcon(), false, false), "falcon");
+    put(new Family(PublishedPatterns.qwen35(), false, false), "qwen35");
+    put(new Family(PublishedPatterns.seedCoder(), false, false), "seed-coder");
+    put(new Family(PublishedPatterns.bailing(), false, false), "bailingmoe", "llada-moe");
+    put(
+        new Family(PublishedPatterns.bloom(), false, false), "bloom", "gpt3-finnish", "poro-chat");
+    put(new Family(PublishedPatterns.viking(), false, false), "viking");
   }
 
   private static void put(Family family, String... names) {

@@ -6,7 +6,7 @@ import java.util.Locale;
 /**
  * SentencePiece's byte-pair form as the Llama and Llama 2 models use it: characters are merged into
  * the neighbouring pair whose token has the highest score; what has no token is spelled in bytes
- * (Kudo and Richardson 2018).
+ * (Kudo and Richardson 2018), or is one unknown token where the vocabulary has no bytes.
  */
 final class SentencePieceEncoder implements SegmentEncoder {
   /** U+2581, which stands for a space in the vocabulary. */
@@ -18,6 +18,7 @@ final class SentencePieceEncoder implements SegmentEncoder {
   private final int unknown;
   private final boolean spacePrefix;
   private final boolean spacesLead;
+  private final boolean hasBytes;
 
   /**
    * @param unknown the token for a byte that has none, -1 to leave it out
@@ -34,11 +35,14 @@ final class SentencePieceEncoder implements SegmentEncoder {
       lead &= !hasInnerSpace(vocabulary.piece(id));
     }
     spacesLead = lead;
+    boolean bytes = false;
     for (int value = 0; value < 256; value++) {
       int id = vocabulary.idOf(String.format(Locale.ROOT, "<0x%02X>", value));
+      bytes |= id >= 0;
       byteTokens[value] =
           id < 0 && value < 0x80 ? vocabulary.idOf(String.valueOf((char) value)) : id;
     }
+    hasBytes = bytes;
   }
 
   /** A number that orders as the scores do, the other way round. */
@@ -86,12 +90,16 @@ final class SentencePieceEncoder implements SegmentEncoder {
         token[i] = vocabulary.find(bytes, start[i], start[i + 1]);
       }
       merge(symbols);
+      boolean unknownBefore = false;
       for (int i = 0; i < symbols; i = next(i)) {
         if (token[i] != NONE) {
           ids.add(token[i]);
-        } else {
+        } else if (hasBytes) {
           spell(start[i], end(i), ids);
+        } else if (unknown >= 0 && !unknownBefore) {
+          ids.add(unknown);
         }
+        unknownBefore = token[i] == NONE;
       }
     }
 

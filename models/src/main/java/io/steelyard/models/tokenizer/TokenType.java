@@ -30,7 +30,8 @@ public enum TokenType {
     return number;
   }
 
-  static TokenType of(int number) {
+  /** The type that a file means by a number; {@link #UNDEFINED} for one that means none. */
+  public static TokenType of(int number) {
     return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNDEFINED;
   }
 }

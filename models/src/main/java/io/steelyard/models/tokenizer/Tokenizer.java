@@ -4,7 +4,9 @@ import io.steelyard.models.ModelException;
 import io.steelyard.models.gguf.Metadata;
 import java.util.BitSet;
 import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
@@ -12,9 +14,12 @@ import java.util.TreeSet;
 /**
  * Text to token ids and back, as the model was trained with.
  *
- * <p>Two kinds are read from the {@code tokenizer.ggml.*} metadata of a GGUF file: {@code gpt2},
- * byte-level byte-pair encoding with the pre-tokenizer that {@code tokenizer.ggml.pre} names, and
- * {@code llama}, SentencePiece with byte fallback. The ids are those of llama.cpp.
+ * <p>Four kinds are read from the {@code tokenizer.ggml.*} metadata of a GGUF file: {@code gpt2},
+ * byte-level byte-pair encoding with the pre-tokenizer that {@code tokenizer.ggml.pre} names; {@code
+ * llama}, SentencePiece's byte-pair form with byte fallback; {@code t5}, its unigram form; and
+ * {@code bert}, WordPiece. The ids are those of llama.cpp; where a {@code tokenizer.json} asks for
+ * other steps before, {@link #NORMALIZER} and {@link #PRE_TOKENIZER} name them, and the ids are
+ * those of Hugging Face's tokenizers.
  *
  * <p>Any text can be encoded: a lone surrogate, which UTF-8 can't hold, counts as U+FFFD. Any
  * number of threads may share a tokenizer.
@@ -22,11 +27,23 @@ import java.util.TreeSet;
  * @see <a href="https://github.com/ggml-org/ggml/blob/master/docs/gguf.md">the GGUF format</a>
  */
 public final class Tokenizer {
+  /** Metadata key: what is done to text first, where it isn't what the kind of tokenizer does. */
+  public static final String NORMALIZER = "steelyard.tokenizer.normalizer";
+
+  /** Metadata key: how text is cut into words, where it isn't how the kind of tokenizer does it. */
+  public static final String PRE_TOKENIZER = "steelyard.tokenizer.pre_tokenizer";
+
+  /** Metadata key: characters beyond which WordPiece takes a word for unknown. */
+  public static final String LONGEST_WORD = "steelyard.tokenizer.longest_word";
+
   private static final String MODEL = "tokenizer.ggml.model";
   private static final String SCORES = "tokenizer.ggml.scores";
   private static final String MERGES = "tokenizer.ggml.merges";
+  private static final String SPACE_PREFIX = "tokenizer.ggml.add_space_prefix";
+  private static final String CHARSMAP = "tokenizer.ggml.precompiled_charsmap";
+  private static final int MOST_STEPS = 64;
   private static final String SUPPORTED_MODELS =
-      "gpt2 (byte-level BPE) and llama (SentencePiece) are supported";
+      "gpt2 (byte-level BPE), llama (SentencePiece), t5 (unigram) and bert (WordPiece) are supported";
 
   private final Vocabulary vocabulary;
   private final SegmentEncoder encoder;
@@ -37,10 +54,30 @@ public final class Tokenizer {
   private final boolean dropsFirstSpace;
   private final Set<Integer> endOfGeneration;
 
-  private Tokenizer(Metadata metadata, boolean sentencePiece) {
-    vocabulary = Vocabulary.of(metadata, sentencePiece);
-    bos = special(metadata, "bos", sentencePiece ? 1 : -1);
-    eos = special(metadata, "eos", sentencePiece ? 2 : -1);
+  /** The kinds, with the special tokens that files needn't name. */
+  private enum Kind {
+    BYTE_PAIR(-1, -1, -1, false),
+    SENTENCE_PIECE(1, 2, 0, true),
+    UNIGRAM(-1, 1, 2, false),
+    WORD_PIECE(-1, -1, 100, true);
+
+    private final int bos;
+    private final int eos;
+    private final int unknown;
+    private final boolean addsBos;
+
+    Kind(int bos, int eos, int unknown, boolean addsBos) {
+      this.bos = bos;
+      this.eos = eos;
+      this.unknown = unknown;
+      this.addsBos = addsBos;
+    }
+  }
+
+  private Tokenizer(Metadata metadata, Kind kind) {
+    vocabulary = Vocabulary.of(metadata, kind != Kind.BYTE_PAIR);
+    bos = special(metadata, "bos", kind.bos);
+    eos = special(metadata, "eos", kind.eos);
     KnownTokens.makeControl(vocabulary);
     Set<Integer> ends = KnownTokens.endsOfGeneration(vocabulary);
     eos.ifPresent(ends::add);
@@ -48,30 +85,91 @@ public final class Tokenizer {
     special(metadata, "eom", -1).ifPresent(ends::add);
     endOfGeneration = Collections.unmodifiableSet(new TreeSet<>(ends));
     specialTokens = new SpecialTokens(vocabulary, eatingSpace(metadata));
-    boolean addsBos;
-    if (sentencePiece) {
-      dropsFirstSpace = metadata.flag("tokenizer.ggml.add_space_prefix", true);
-      encoder =
-          new SentencePieceEncoder(
-              vocabulary,
-              scores(metadata),
-              special(metadata, "unknown", 0).orElse(-1),
-              dropsFirstSpace);
-      addsBos = true;
-    } else {
-      Family family = Family.named(metadata.string("tokenizer.ggml.pre", ""));
-      if (!metadata.has(MERGES)) {
-        throw metadata.fault(
-            "the model has a byte-level BPE vocabulary but no %s; convert it again"
-                .formatted(MERGES));
+    int unknown = special(metadata, "unknown", kind.unknown).orElse(-1);
+    boolean addsBos = kind.addsBos;
+    switch (kind) {
+      case BYTE_PAIR -> {
+        Family family = Family.named(metadata.string("tokenizer.ggml.pre", ""));
+        addsBos = family.addsBos();
+        dropsFirstSpace = false;
+        encoder = bytePairs(metadata, family);
       }
-      dropsFirstSpace = false;
-      encoder =
-          new BytePairEncoder(
-              vocabulary, family.words(), family.wholeWordsFirst(), metadata.strings(MERGES));
-      addsBos = family.addsBos();
+      case SENTENCE_PIECE -> {
+        dropsFirstSpace = metadata.flag(SPACE_PREFIX, true);
+        SegmentEncoder pieces =
+            new SentencePieceEncoder(vocabulary, scores(metadata), unknown, dropsFirstSpace);
+        encoder =
+            metadata.has(NORMALIZER)
+                ? new PipelineEncoder.Normalized(normalizer(metadata, List.of()), pieces)
+                : pieces;
+      }
+      case UNIGRAM -> {
+        dropsFirstSpace = metadata.flag(SPACE_PREFIX, true);
+        encoder =
+            new PipelineEncoder(
+                normalizer(metadata, unigramSteps(metadata)),
+                splitter(metadata, List.of()),
+                new UnigramEncoder(vocabulary, scores(metadata), unknown));
+      }
+      case WORD_PIECE -> {
+        dropsFirstSpace = true;
+        long longest = metadata.integer(LONGEST_WORD, Integer.MAX_VALUE);
+        encoder =
+            new PipelineEncoder(
+                normalizer(metadata, List.of("bert\tclean ideographs accents lower")),
+                splitter(metadata, List.of("bert")),
+                new WordPieceEncoder(
+                    vocabulary, unknown, (int) Math.min(longest, Integer.MAX_VALUE)));
+      }
+      default -> throw new IllegalStateException("no such kind");
     }
     addBos = bos.isPresent() && metadata.flag("tokenizer.ggml.add_bos_token", addsBos);
+  }
+
+  private SegmentEncoder bytePairs(Metadata metadata, Family family) {
+    if (!metadata.has(MERGES)) {
+      throw metadata.fault(
+          "the model has a byte-level BPE vocabulary but no %s; convert it again"
+              .formatted(MERGES));
+    }
+    return new BytePairEncoder(
+        vocabulary, family.words(), family.wholeWordsFirst(), metadata.strings(MERGES));
+  }
+
+  /** What llama.cpp does to text before it looks for pieces of a unigram model. */
+  private static List<String> unigramSteps(Metadata metadata) {
+    String spaces =
+        "spaces\t%s\t%s"
+            .formatted(
+                metadata.flag(SPACE_PREFIX, true) ? "prefix" : "",
+                metadata.flag("tokenizer.ggml.remove_extra_whitespaces", true) ? "single" : "");
+    return metadata.has(CHARSMAP) ? List.of("charsmap", spaces) : List.of(spaces);
+  }
+
+  private static Normalizer normalizer(Metadata metadata, List<String> otherwise) {
+    Optional<CharsMap> map = Optional.empty();
+    if (metadata.has(CHARSMAP)) {
+      int[] values = metadata.ints(CHARSMAP);
+      byte[] bytes = new byte[values.length];
+      for (int i = 0; i < bytes.length; i++) {
+        bytes[i] = (byte) values[i];
+      }
+      map = Optional.of(CharsMap.of(bytes));
+    }
+    return Normalizer.of(steps(metadata, NORMALIZER, otherwise), map);
+  }
+
+  private static WordSplitter splitter(Metadata metadata, List<String> otherwise) {
+    return WordSplitter.of(steps(metadata, PRE_TOKENIZER, otherwise));
+  }
+
+  private static List<String> steps(Metadata metadata, String key, List<String> otherwise) {
+    List<String> steps = metadata.has(key) ? metadata.strings(key) : otherwise;
+    if (steps.size() > MOST_STEPS) {
+      throw metadata.fault(
+          "%s has %d steps; at most %d make sense".formatted(key, steps.size(), MOST_STEPS));
+    }
+    return steps;
   }
 
   /**
@@ -88,8 +186,10 @@ public final class Tokenizer {
     }
     String model = metadata.string(MODEL);
     return switch (model) {
-      case "gpt2" -> new Tokenizer(metadata, false);
-      case "llama" -> new Tokenizer(metadata, true);
+      case "gpt2" -> new Tokenizer(metadata, Kind.BYTE_PAIR);
+      case "llama" -> new Tokenizer(metadata, Kind.SENTENCE_PIECE);
+      case "t5" -> new Tokenizer(metadata, Kind.UNIGRAM);
+      case "bert" -> new Tokenizer(metadata, Kind.WORD_PIECE);
       case "none", "no_vocab" ->
           throw metadata.fault(
               "the model was stored without its tokenizer (%s = %s): it can be run on token ids, but not on text"

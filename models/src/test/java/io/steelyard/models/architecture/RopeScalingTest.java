@@ -87,7 +87,7 @@ class RopeScalingTest {
   void linearScalingDividesPositions() {
     metadata.put("llama.rope.scaling.type", "linear");
     metadata.put("llama.rope.scaling.factor", 4f);
-    double[] found = anglesAndMagnitude(read().rope(1 << 20));
+    double[] found = anglesAndMagnitude(read().usual());
     for (int i = 0; i < DIMENSIONS / 2; i++) {
       assertThat(found[i]).isCloseTo(usual(i) / 4, within(1e-7));
     }
@@ -99,7 +99,7 @@ class RopeScalingTest {
     metadata.put("llama.rope.scaling.type", "yarn");
     metadata.put("llama.rope.scaling.factor", 4f);
     metadata.put("llama.rope.scaling.original_context_length", 4096);
-    double[] found = anglesAndMagnitude(read().rope(100));
+    double[] found = anglesAndMagnitude(read().usual());
     // Pairs that turn 32 times and once over 4096 positions: 2.62 and 5.63, so 2 and 6.
     for (int i = 0; i < DIMENSIONS / 2; i++) {
       double stretched = Math.clamp((i - 2) / 4.0, 0, 1);
@@ -128,8 +128,9 @@ class RopeScalingTest {
     tensors.put("rope_factors_short.weight", new float[] {1, 1, 1, 1, 1, 1, 1, 2});
     tensors.put("rope_factors_long.weight", new float[] {1, 1, 1, 1, 1, 1, 1, 50});
     Positions positions = read();
-    double[] near = anglesAndMagnitude(positions.rope(64));
-    double[] far = anglesAndMagnitude(positions.rope(65));
+    assertThat(positions.upTo()).isEqualTo(64);
+    double[] near = anglesAndMagnitude(positions.usual());
+    double[] far = anglesAndMagnitude(positions.extended());
     assertThat(near[7]).isCloseTo(usual(7) / 2, within(1e-9));
     assertThat(far[7]).isCloseTo(usual(7) / 50, within(1e-9));
     assertThat(far[0]).isEqualTo(near[0]);

@@ -135,7 +135,7 @@ class ModelResolverTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"true, instead of the catalogue's", "false, longer than"})
+  @CsvSource({"true, instead of the expected", "false, longer than"})
   void refusesALargerFileBeforeFetchingAllOfIt(boolean announced, String reason) {
     hub.file = bytes(model.length * 3, 2);
     hub.announcesLength = announced;
@@ -363,7 +363,10 @@ class ModelResolverTest {
 
     assertThat(listings)
         .extracting(ModelListing::name)
-        .containsExactly("tiny", "synth:llama-135m", "synth:llama-1b", "synth:qwen2-7b");
+        .containsExactly("tiny", "synth:llama-135m", "synth:llama-1b", "synth:qwen2-7b",
+            "synth:dream-s",
+            "synth:dream-m",
+            "synth:dream-l");
     assertThat(listings.getFirst().cached()).isPresent();
     assertThat(listings.getFirst().bytes()).isEqualTo(model.length);
   }

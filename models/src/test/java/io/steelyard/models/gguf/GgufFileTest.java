@@ -114,13 +114,12 @@ class GgufFileTest {
   }
 
   @Test
-  void saysHowToMergeASplitModel() {
-    try (GgufFile file =
-        GgufBytes.header(3, 0, 1).key("split.count", ValueType.UINT16).int16(4).open()) {
-      assertThatThrownBy(() -> file.require("output.weight"))
-          .hasMessageContaining("one of 4 parts")
-          .hasMessageContaining("merge");
-    }
+  void refusesOneOfSeveralFilesUnderAnotherName() {
+    assertThatThrownBy(
+            () -> GgufBytes.header(3, 0, 1).key("split.count", ValueType.UINT16).int16(4).open())
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("one of 4 files")
+        .hasMessageContaining("NAME-00001-of-00004.gguf");
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
+import io.steelyard.kernels.codec.TensorEncoder;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ProgressListener;
 import java.io.IOException;
@@ -198,11 +199,17 @@ class GgufFuzzTest {
     int i = 0;
     for (DataType type : DataType.values()) {
       for (long rows = 1; rows <= 4; rows++) {
+        String name = "blk." + i++ + ".weight";
         writer.add(
-            "blk." + i++ + ".weight",
-            type,
-            new long[] {type.blockSize(), rows},
-            (from, part) -> part.fill((byte) 7));
+            name, type, new long[] {type.blockSize(), rows}, (from, part) -> part.fill((byte) 7));
+        long scales = TensorEncoder.scales(type, type.blockSize(), rows, 1);
+        if (scales > 0) {
+          writer.add(
+              TensorScales.name(name),
+              DataType.F32,
+              new long[] {scales},
+              (from, part) -> part.fill((byte) 7));
+        }
       }
     }
     return write(writer);

@@ -61,6 +61,30 @@ class FamilyTest {
   }
 
   @Test
+  void aStatedMagnitudeOfYarnTakesThePlaceOfThePapersAndOneOfOneToo() throws IOException {
+    for (double stated : new double[] {1, 1.25}) {
+      config(
+          """
+          {"model_type": "qwen2", "hidden_size": 16, "num_hidden_layers": 1,
+           "num_attention_heads": 2, "intermediate_size": 8, "max_position_embeddings": 128,
+           "rms_norm_eps": 1e-5, "vocab_size": 8, "rope_scaling": {"type": "yarn", "factor": 4,
+           "original_max_position_embeddings": 32, "attention_factor": %s}}
+          """
+              .formatted(stated));
+      tensor("model.layers.0.mlp.up_proj.weight", 8, 16);
+      save();
+      try (ModelFile model = ModelFile.open(directory)) {
+        // What readers multiply 0.1 · ln(4) + 1 with.
+        assertThat(model.metadata().real("qwen2.rope.scaling.attn_factor"))
+            .isEqualTo((float) (stated / (1 + 0.1 * Math.log(4))));
+        assertThat(model.metadata().has("qwen2.rope.scaling.yarn_attn_factor")).isFalse();
+      }
+      header.clear();
+      data.reset();
+    }
+  }
+
+  @Test
   void expertsBecomeOneTensorInTheirOrder() throws IOException {
     config(
         """

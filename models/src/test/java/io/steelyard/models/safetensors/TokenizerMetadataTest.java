@@ -21,6 +21,9 @@ class TokenizerMetadataTest {
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}{1,3}|"
           + " ?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+";
 
+  private static final String BYTES = "{\"type\": \"ByteLevel\", \"use_regex\": false}";
+  private static final String PRE = "tokenizer.ggml.pre";
+
   @TempDir Path directory;
 
   @ParameterizedTest
@@ -56,11 +59,69 @@ class TokenizerMetadataTest {
     assertThat(read(byteLevel(digits, false)).string("tokenizer.ggml.pre")).isEqualTo("smollm");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          "[\\r\\n]", "\\\\s?\\\\p{L}+", "\\\\s?\\\\p{P}+", "[一-龥ࠀ-一가-\\ud7ff]+", "digits" ; deepseek-coder
+          " ?[^(\\\\s|.,!?…。，、।۔،)]+"                                                    ; bloom
+          " ?[^(\\\\s|.,!?…。，、।۔،)]+", "\\\\p{N}"                                         ; viking
+          """)
+  void knowsSeveralPatternsTogether(String patterns, String name) throws IOException {
+    String steps =
+        patterns
+            .replaceAll(
+                "\"((?:[^\"\\\\]|\\\\.)*)\"",
+                "{\"type\": \"Split\", \"pattern\": {\"Regex\": \"$1\"}}")
+            .replaceAll(
+                "\\{\"type\": \"Split\", \"pattern\": \\{\"Regex\": \"digits\"}}",
+                "{\"type\": \"Digits\", \"individual_digits\": true}");
+    assertThat(read(byteLevel(sequence(steps + ", " + BYTES), false)).string(PRE)).isEqualTo(name);
+  }
+
+  @Test
+  void knowsFalconsSteps() throws IOException {
+    String steps =
+        """
+        {"type": "Punctuation", "behavior": "Contiguous"}, {"type": "ByteLevel"}, {"type": "Digits"},
+        {"type": "Split", "pattern": {"Regex": "[0-9][0-9][0-9]"}}
+        """;
+    assertThat(read(byteLevel(sequence(steps), false)).string(PRE)).isEqualTo("falcon");
+  }
+
+  private static String sequence(String steps) {
+    return "{\"type\": \"Sequence\", \"pretokenizers\": [%s]}".formatted(steps);
+  }
+
   @Test
   void refusesAPatternThatHasNoName() {
     assertThatThrownBy(() -> read(byteLevel("{\"type\": \"Whitespace\"}", false)))
         .isInstanceOf(ModelException.class)
         .hasMessageContaining("tokenizer.json cuts text into words by 'Whitespace'");
+  }
+
+  @Test
+  void vocabularyAndMergesInFilesOfTheirOwnAreATokenizer() throws IOException {
+    Files.writeString(directory.resolve("vocab.json"), "{\"a\": 0, \"b\": 1, \"ab\": 2}");
+    Files.writeString(directory.resolve("merges.txt"), "#version: 0.2\na b\n");
+    Files.writeString(directory.resolve("config.json"), "{\"vocab_size\": 6}");
+    settings(
+        """
+        {"tokenizer_class": "DreamTokenizer", "added_tokens_decoder": {
+          "3": {"content": "<|mask|>", "special": true}}}
+        """);
+    CheckpointConfig config = CheckpointConfig.read(directory);
+    Metadata metadata =
+        new Metadata("test", TokenizerMetadata.of(directory, config, Family.DREAM));
+    assertThat(metadata.string(PRE)).isEqualTo("qwen2");
+    assertThat(Tokenizer.of(metadata).encode("ab<|mask|>", true)).containsExactly(2, 3);
+
+    settings("{\"tokenizer_class\": \"OddTokenizer\"}");
+    assertThatThrownBy(() -> TokenizerMetadata.of(directory, config, Family.DREAM))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("the class 'OddTokenizer'");
   }
 
   @Test
@@ -123,10 +184,11 @@ class TokenizerMetadataTest {
   }
 
   @Test
-  void refusesWhatIsNoBytePairEncoding() {
-    assertThatThrownBy(() -> read("{\"model\": {\"type\": \"Unigram\", \"vocab\": []}}"))
+  void refusesAnotherKindOfModel() {
+    assertThatThrownBy(() -> read("{\"model\": {\"type\": \"WordLevel\", \"vocab\": {}}}"))
         .isInstanceOf(ModelException.class)
-        .hasMessageContaining("tokenizer.json: the tokenizer is of type 'Unigram'");
+        .hasMessageContaining("tokenizer.json: the tokenizer is of type 'WordLevel'")
+        .hasMessageContaining("BPE, Unigram and WordPiece");
   }
 
   private static String byteLevel(String preTokenizer, boolean wholeWords) {

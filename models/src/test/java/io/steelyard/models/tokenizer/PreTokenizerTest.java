@@ -2,13 +2,20 @@ package io.steelyard.models.tokenizer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 class PreTokenizerTest {
   /** {@code \s} as the published patterns mean it, which is not as Java does. */
@@ -127,5 +134,30 @@ class PreTokenizerTest {
         .containsExactly("a", "  ", " b", " \n\n", " c", "  \n", "  ");
     assertThat(words(PreTokenizer.llama3(), "x;\n\ny\u00a0z\u3000\u3000w"))
         .containsExactly("x", ";\n\n", "y", "\u00a0z", "\u3000", "\u3000w");
+  }
+
+  /** How Hugging Face's tokenizers cut by the patterns that GGUF has names for. */
+  @TestFactory
+  Stream<DynamicTest> namedPatternsCutAsPublished() throws IOException {
+    JsonNode cases;
+    try (InputStream in = PreTokenizerTest.class.getResourceAsStream("pipelines/cases.json")) {
+      cases = JsonMapper.shared().readTree(in);
+    }
+    return cases.get("words").propertyStream().map(each -> namedPattern(each, cases.get("texts")));
+  }
+
+  private static DynamicTest namedPattern(Map.Entry<String, JsonNode> golden, JsonNode texts) {
+    return DynamicTest.dynamicTest(
+        golden.getKey(),
+        () -> {
+          PreTokenizer pattern = Family.named(golden.getKey()).words();
+          assertThat(golden.getValue()).hasSizeGreaterThan(80);
+          for (int i = 0; i < texts.size(); i++) {
+            List<String> expected = new ArrayList<>();
+            golden.getValue().get(i).forEach(word -> expected.add(word.asString()));
+            String text = texts.get(i).asString();
+            assertThat(words(pattern, text)).as("'%s'", text).isEqualTo(expected);
+          }
+        });
   }
 }

@@ -287,7 +287,7 @@ class TokenizerTest {
   void saysWhatItDoesNotSupport() {
     refuses(Map.of(), "no tokenizer", "token ids");
     refuses(Map.of("tokenizer.ggml.model", "none"), "without its tokenizer");
-    refuses(Map.of("tokenizer.ggml.model", "bert"), "\"bert\"", "gpt2", "llama");
+    refuses(Map.of("tokenizer.ggml.model", "rwkv"), "\"rwkv\"", "gpt2", "llama", "t5", "bert");
     Map<String, Object> values = Cases.tinyValues();
     values.put("tokenizer.ggml.pre", "klingon");
     refuses(values, "\"klingon\"", "smollm", "qwen2", "llama-bpe", "gpt-2", "default");

@@ -134,10 +134,10 @@ def expert_gap(model, ids):
 
 
 def greedy(model, prompt):
-    """Ids and margins, up to one that is too small. Filled up to the golden length, so that positions that depend on it are turned the same way."""
+    """Ids and margins, up to one that is too small. Nothing is cached: positions that depend on the length are turned for it."""
     ids, margins = list(prompt), []
     for _ in range(STEPS):
-        row = logits(model, ids + [0] * (LENGTH - len(ids)))[len(ids) - 1]
+        row = logits(model, ids)[-1]
         second, first = numpy.sort(row)[-2:]
         margins.append(float(first - second))
         if margins[-1] < MARGIN:

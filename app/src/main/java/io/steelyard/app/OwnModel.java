@@ -1,0 +1,80 @@
+package io.steelyard.app;
+
+import io.steelyard.engines.steelyard.SteelyardProvider;
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Tier;
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.EngineSpec;
+import io.steelyard.models.Model;
+import io.steelyard.models.catalogue.ResolvedModel;
+import java.util.Locale;
+
+/**
+ * A model in this process, on Steelyard's own engine: for what a worker's protocol, which speaks of
+ * one sequence whose tokens follow each other, can't say.
+ */
+record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
+  /**
+   * The tier that an engine's text asks for.
+   *
+   * @param option that needs this engine, for the message
+   * @throws UsageException if it is another engine, or has other options
+   */
+  static Tier tier(String option, EngineSpec engine) {
+    boolean own =
+        engine.name().equals(SteelyardProvider.NAME)
+            && engine.options().keySet().stream().allMatch("tier"::equals);
+    if (!own) {
+      throw new UsageException(
+          "%s runs with --engine steelyard, or steelyard:tier=%s, not with %s"
+              .formatted(option, Tier.labels(), engine.text()));
+    }
+    try {
+      return SteelyardProvider.tier(engine.options());
+    } catch (EngineException e) {
+      throw new UsageException(e.getMessage());
+    }
+  }
+
+  /**
+   * Loads a model.
+   *
+   * @throws UsageException if the tier can't run in this process
+   */
+  static OwnModel load(ResolvedModel resolved, Tier tier, int threads, boolean deterministic) {
+    Kernels kernels;
+    try {
+      kernels = Kernels.of(tier, threads, deterministic);
+    } catch (UnsupportedOperationException e) {
+      throw new UsageException("--engine: " + e.getMessage());
+    }
+    try {
+      return new OwnModel(kernels, Model.load(resolved.file(), kernels));
+    } catch (RuntimeException | Error e) {
+      kernels.close();
+      throw e;
+    }
+  }
+
+  /**
+   * The type of a KV cache for this model.
+   *
+   * @throws UsageException if its heads don't fit it
+   */
+  DataType kvType(String label) {
+    DataType type = DataType.valueOf(label.toUpperCase(Locale.ROOT));
+    if (model.config().headDimension() % type.blockSize() != 0) {
+      throw new UsageException(
+          "--kv %s needs heads of a multiple of %d values, and this model's have %d: take f16"
+              .formatted(label, type.blockSize(), model.config().headDimension()));
+    }
+    return type;
+  }
+
+  @Override
+  public void close() {
+    model.close();
+    kernels.close();
+  }
+}

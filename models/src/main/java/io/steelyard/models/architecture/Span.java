@@ -1,0 +1,58 @@
+package io.steelyard.models.architecture;
+
+import io.steelyard.models.cache.KeyValueCache;
+
+/**
+ * Consecutive tokens of one sequence in a pass, whose keys and values take the place of those that
+ * its cache holds at their positions. One object serves all passes of a sequence, so that none
+ * allocates.
+ */
+public final class Span {
+  private final KeyValueCache cache;
+  private int position;
+  private int tokens;
+  private boolean extended;
+
+  /** Tokens of the sequence that has this cache; which ones, {@link #set} says. */
+  public Span(KeyValueCache cache) {
+    this.cache = cache;
+  }
+
+  /**
+   * Says which tokens.
+   *
+   * @param position of the first one, at most the cache's length; that length where the
+   *     architecture is causal
+   * @param tokens how many, at least 1
+   * @param extended whether their positions are turned as those of a sequence longer than {@link
+   *     Architecture#firstContext}, as what the cache holds must have been
+   */
+  public Span set(int position, int tokens, boolean extended) {
+    this.position = position;
+    this.tokens = tokens;
+    this.extended = extended;
+    return this;
+  }
+
+  KeyValueCache cache() {
+    return cache;
+  }
+
+  int position() {
+    return position;
+  }
+
+  /** How many tokens. */
+  public int tokens() {
+    return tokens;
+  }
+
+  boolean extended() {
+    return extended;
+  }
+
+  /** The position behind the last one that the cache holds after the pass. */
+  int end() {
+    return Math.max(cache.length(), position + tokens);
+  }
+}
