@@ -159,7 +159,8 @@ final class BatchCommand implements Callable<Integer> {
     StudyOptions.between("--gen", generate, 1, 1 << 17);
     StudyOptions.between("--rounds", rounds, Quantiles.leastValues(0.5, Intervals.LEVEL), 10_000);
     StudyOptions.requireKvType(kv);
-    Tier chosen = tier == null ? OwnModel.tier("bench batch", StudyOptions.parse("steelyard")) : tier;
+    Tier chosen =
+        tier == null ? OwnModel.tier("bench batch", StudyOptions.parse("steelyard")) : tier;
     Console console = new Console();
     ResolvedModel resolved = Models.resolve(model, console);
     BatchBench.Plan plan =
@@ -208,9 +209,7 @@ final class BatchCommand implements Callable<Integer> {
     }
     double[] first = values(rates.get(plan.parallel().getFirst()));
     List<Row> rows =
-        rates.entrySet().stream()
-            .map(each -> row(each.getKey(), each.getValue(), first))
-            .toList();
+        rates.entrySet().stream().map(each -> row(each.getKey(), each.getValue(), first)).toList();
     return new Found(
         Environment.processor(),
         plan.threads(),

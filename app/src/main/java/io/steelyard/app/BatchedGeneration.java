@@ -112,11 +112,9 @@ final class BatchedGeneration {
     String text = answer.text().finish();
     int tokens = answer.sequence().generated().length;
     if (json) {
-      String end =
-          answer.text().stopped() ? "stop" : answer.text().ended() ? "end" : "length";
+      String end = answer.text().stopped() ? "stop" : answer.text().ended() ? "end" : "length";
       console.result(
-          Json.line(
-              new Line(index, answer.prompt(), text, answer.promptTokens(), tokens, end)));
+          Json.line(new Line(index, answer.prompt(), text, answer.promptTokens(), tokens, end)));
     } else {
       console.result("[%d] %s".formatted(index + 1, answer.prompt()));
       console.result(text);

@@ -17,9 +17,9 @@ import java.util.StringJoiner;
 
 /**
  * The process that {@link CacheCommand} starts. It prints what the kernels are, then a line for
- * each measurement: {@code none} or {@code full} with the nanoseconds until each length was
- * reached and a sum of the tokens; {@code prefill} or {@code decode} with a length and the
- * nanoseconds of one pass.
+ * each measurement: {@code none} or {@code full} with the nanoseconds until each length was reached
+ * and a sum of the tokens; {@code prefill} or {@code decode} with a length and the nanoseconds of
+ * one pass.
  */
 final class CacheBench {
   /** Steps that a decode rate is taken of. */
@@ -98,8 +98,7 @@ final class CacheBench {
   private CacheBench(Plan plan, Session session) {
     this.plan = plan;
     this.session = session;
-    ids =
-        new Random(plan.seed()).ints(plan.capacity(), 0, session.vocabulary()).toArray();
+    ids = new Random(plan.seed()).ints(plan.capacity(), 0, session.vocabulary()).toArray();
   }
 
   public static void main(String[] arguments) {

@@ -166,9 +166,7 @@ final class CacheCommand implements Callable<Integer> {
 
   /** What the process told: by mode and length the seconds of each round. */
   private record Told(
-      String kernels,
-      Map<String, NavigableMap<Integer, List<Double>>> seconds,
-      Set<String> sums) {
+      String kernels, Map<String, NavigableMap<Integer, List<Double>>> seconds, Set<String> sums) {
     void add(String mode, int length, String nanos) {
       seconds
           .computeIfAbsent(mode, _ -> new TreeMap<>())
@@ -231,8 +229,7 @@ final class CacheCommand implements Callable<Integer> {
   private static Told listen(Console console, CacheBench.Plan plan)
       throws IOException, InterruptedException {
     try (MeasuringProcess process = MeasuringProcess.start(CacheBench.class, plan.arguments());
-        ProgressBar bar =
-            console.bar("generating", plan.measurements(), ProgressBar.Unit.SHARE)) {
+        ProgressBar bar = console.bar("generating", plan.measurements(), ProgressBar.Unit.SHARE)) {
       Told told = new Told(process.next("loading the model"), new HashMap<>(), new HashSet<>());
       for (int i = 0; i < plan.measurements(); i++) {
         String[] fields = process.next("measurement " + (i + 1)).split(" ");

@@ -61,7 +61,8 @@ final class DiffuseBenchCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "P",
       defaultValue = "0.9",
-      description = "confidences above which masks are filled in at once; 'none' for the schedule alone")
+      description =
+          "confidences above which masks are filled in at once; 'none' for the schedule alone")
   List<String> thresholds;
 
   @Option(
@@ -164,7 +165,8 @@ final class DiffuseBenchCommand implements Callable<Integer> {
   }
 
   private List<String> shares() {
-    List<String> shares = thresholds.stream().filter(text -> !text.equals("none")).distinct().toList();
+    List<String> shares =
+        thresholds.stream().filter(text -> !text.equals("none")).distinct().toList();
     for (String share : shares) {
       try {
         double value = Double.parseDouble(share);
@@ -174,7 +176,8 @@ final class DiffuseBenchCommand implements Callable<Integer> {
       } catch (NumberFormatException e) {
         // said below, as of a number out of range
       }
-      throw new UsageException("--threshold %s must be a number from 0 to 1, or none".formatted(share));
+      throw new UsageException(
+          "--threshold %s must be a number from 0 to 1, or none".formatted(share));
     }
     if (!shares.isEmpty() && !algorithm.confidenceIsShare()) {
       throw new UsageException(
@@ -194,10 +197,7 @@ final class DiffuseBenchCommand implements Callable<Integer> {
       if (!architecture.equals(Synth.DREAM)) {
         throw new UsageException(
             "--model %s generates token by token (%s): give one that fills in masks, such as %s"
-                .formatted(
-                    model.name(),
-                    architecture,
-                    SMALL));
+                .formatted(model.name(), architecture, SMALL));
       }
     }
   }

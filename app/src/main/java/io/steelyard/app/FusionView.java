@@ -14,8 +14,7 @@ import java.util.Optional;
 record FusionView(List<Count> rows) implements StudyView {
   static Optional<StudyView> of(RunDirectory directory, StudyRun.Outcome outcome) {
     return Files.exists(directory.path().resolve(FusionCounts.FILE))
-        ? Optional.of(
-            new FusionView(List.of(directory.read(FusionCounts.FILE, Count[].class))))
+        ? Optional.of(new FusionView(List.of(directory.read(FusionCounts.FILE, Count[].class))))
         : Optional.empty();
   }
 
@@ -39,7 +38,8 @@ record FusionView(List<Count> rows) implements StudyView {
         for (Count row : own) {
           if (differs(row)) {
             lines.add(
-                line("", "", row.operator(), row.calls(), row.weightBytes(), row.activationBytes()));
+                line(
+                    "", "", row.operator(), row.calls(), row.weightBytes(), row.activationBytes()));
           }
         }
       }
@@ -62,8 +62,7 @@ record FusionView(List<Count> rows) implements StudyView {
             .filter(other -> other.workload().equals(row.workload()))
             .filter(other -> other.operator().equals(row.operator()))
             .toList();
-    return others.size() == 1
-        || others.stream().anyMatch(other -> other.calls() != row.calls());
+    return others.size() == 1 || others.stream().anyMatch(other -> other.calls() != row.calls());
   }
 
   private static List<String> line(

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
     name = "convert",
     mixinStandardHelpOptions = true,
     description = {
-      "Writes a folder with safetensors as a GGUF file.",
+      "Writes a folder with safetensors, or with PyTorch's files, as a GGUF file.",
       "",
       "Names, layouts and metadata are those that llama.cpp's converter writes. Vectors and norms"
           + " are float32 whatever the type; rows that are no multiple of a type's block get another one:"
@@ -35,7 +35,8 @@ final class ModelConvertCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "SOURCE",
-      description = "a folder with config.json and safetensors, or one such file in it")
+      description =
+          "a folder with config.json and safetensors or pytorch_model.bin, or one such file in it")
   Path source;
 
   @Parameters(paramLabel = "OUT", description = "the GGUF file to write")

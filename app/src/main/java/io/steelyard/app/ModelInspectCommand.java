@@ -3,7 +3,10 @@ package io.steelyard.app;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tensor;
 import io.steelyard.lab.record.Json;
+import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
+import io.steelyard.models.architecture.ModelCost;
+import io.steelyard.models.architecture.ModelPart;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.gguf.ValueType;
@@ -12,6 +15,7 @@ import io.steelyard.reports.terminal.Table;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -21,7 +25,11 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "inspect",
     mixinStandardHelpOptions = true,
-    description = "Shows a model file's metadata, its tensors and its bytes by type.",
+    description = {
+      "Shows a model's metadata, its tensors, and its bytes by type and part.",
+      "",
+      "The KV cache's bytes a token are predicted from the shapes in the file."
+    },
     footer = {
       "",
       "Examples:",
@@ -33,7 +41,8 @@ final class ModelInspectCommand implements Callable<Integer> {
 
   @Parameters(
       paramLabel = "MODEL",
-      description = "a name of 'model list', a GGUF file, or a folder with safetensors")
+      description =
+          "a name of 'model list', a GGUF file, or a folder with safetensors or pytorch_model.bin")
   String model;
 
   @Option(names = "--tensors", description = "list every tensor")
@@ -86,6 +95,18 @@ final class ModelInspectCommand implements Callable<Integer> {
                 types.row(
                     type.name(), Format.bytes(bytes), Format.percent((double) bytes / all, 1)));
     console.table(types.render());
+    Table parts =
+        new Table(console.style())
+            .column("part", Table.Align.LEFT)
+            .column("bytes", Table.Align.RIGHT)
+            .column("share", Table.Align.RIGHT);
+    ModelPart.bytes(file)
+        .forEach(
+            (part, bytes) ->
+                parts.row(
+                    part.label(), Format.bytes(bytes), Format.percent((double) bytes / all, 1)));
+    console.table(parts.render());
+    console.result(keyValues(file));
     if (tensors) {
       Table table =
           new Table(console.style())
@@ -108,12 +129,48 @@ final class ModelInspectCommand implements Callable<Integer> {
     }
   }
 
+  private static String keyValues(ModelFile file) {
+    try {
+      Map<DataType, Long> bytes = keyValueBytes(file);
+      return "KV cache, predicted: %s a token as f16, %s as f32, %s as q8_0"
+          .formatted(
+              Format.bytes(bytes.get(DataType.F16)),
+              Format.bytes(bytes.get(DataType.F32)),
+              Format.bytes(bytes.get(DataType.Q8_0)));
+    } catch (ModelException e) {
+      return "KV cache: can't be predicted: " + e.getMessage();
+    }
+  }
+
+  /** Bytes of a position of the cache, all layers, by the type it is held in. */
+  private static Map<DataType, Long> keyValueBytes(ModelFile file) {
+    long values = ModelCost.keyValues(file);
+    long blocks = Math.ceilDiv(values, DataType.Q8_0.blockSize());
+    return Map.of(
+        DataType.F16, values * Short.BYTES,
+        DataType.F32, values * Float.BYTES,
+        DataType.Q8_0, blocks * DataType.Q8_0.blockBytes());
+  }
+
   private static String value(Metadata metadata, String key) {
     if (metadata.type(key) == ValueType.ARRAY) {
       return Format.count(metadata.length(key)) + " values";
     }
     String text = String.valueOf(metadata.raw(key)).replace("\n", "⏎");
     return text.length() <= LONGEST_VALUE ? text : text.substring(0, LONGEST_VALUE) + "…";
+  }
+
+  private static Map<String, Object> keyValueJson(ModelFile file) {
+    Map<String, Object> json = new LinkedHashMap<>();
+    try {
+      Map<DataType, Long> bytes = keyValueBytes(file);
+      for (DataType type : List.of(DataType.F16, DataType.F32, DataType.Q8_0)) {
+        json.put(type.name().toLowerCase(Locale.ROOT), bytes.get(type));
+      }
+    } catch (ModelException e) {
+      json.put("error", e.getMessage());
+    }
+    return json;
   }
 
   private static Map<String, Object> asJson(ResolvedModel resolved, ModelFile file) {
@@ -146,6 +203,10 @@ final class ModelInspectCommand implements Callable<Integer> {
     document.put("weights", resolved.random() ? "random" : "real");
     document.put("parameters", file.parameters());
     document.put("bytes_by_type", bytes);
+    Map<String, Object> parts = new LinkedHashMap<>();
+    ModelPart.bytes(file).forEach((part, size) -> parts.put(part.label(), size));
+    document.put("bytes_by_part", parts);
+    document.put("kv_bytes_a_token", keyValueJson(file));
     document.put("metadata", metadata);
     document.put("tensors", tensors);
     return document;

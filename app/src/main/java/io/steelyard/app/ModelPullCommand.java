@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
       "Examples:",
       "  ./steelyard model pull default",
       "  ./steelyard model pull default --force",
-      "  HF_TOKEN=hf_... ./steelyard model pull llama-3.2-1b"
+      "  ./steelyard model pull diffucoder-7b"
     })
 final class ModelPullCommand implements Callable<Integer> {
   @Parameters(

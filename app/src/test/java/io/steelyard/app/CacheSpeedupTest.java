@@ -14,8 +14,7 @@ class CacheSpeedupTest {
 
   @Test
   void whereATokenAlwaysTakesTheSameTheSpeedupIsTheRatioOfTokens() {
-    CacheSpeedup.Prediction found =
-        of(Map.of(10, 10.0, 20, 20.0), Map.of(10, 1.0)).predict(10, 4);
+    CacheSpeedup.Prediction found = of(Map.of(10, 10.0, 20, 20.0), Map.of(10, 1.0)).predict(10, 4);
     // 10 + 11 + 12 + 13 tokens against 10 and three more.
     assertThat(found.none()).isCloseTo(46, within(1e-12));
     assertThat(found.full()).isCloseTo(13, within(1e-12));

@@ -235,7 +235,19 @@ final class CommandLineTest {
     assertThat(outcome.out())
         .contains("llama.block_count")
         .contains("F32")
+        .contains("sha256 ")
+        .containsPattern("feed-forward +\\d")
+        .containsPattern("embedding +\\d")
+        .containsPattern("KV cache, predicted: .* a token as f16")
         .contains("token_embd.weight");
+  }
+
+  @Test
+  void inspectAsJsonHasBytesByPartAndOfTheCache() {
+    Outcome outcome = run("", "model", "inspect", model.toString(), "--json");
+
+    assertThat(outcome.out())
+        .contains("\"bytes_by_part\"", "\"attention\"", "\"kv_bytes_a_token\"", "\"q8_0\"");
   }
 
   @Test

@@ -49,7 +49,8 @@ final class PerplexityFiguresTest {
   @Test
   void isTheOraclesInFloat() throws IOException {
     // The oracle computes about two tokens a second for each thread.
-    Path text = Files.writeString(folder.resolve("text.txt"), Texts.perplexity().substring(0, 1800));
+    Path text =
+        Files.writeString(folder.resolve("text.txt"), Texts.perplexity().substring(0, 1800));
     String[] options = {"--text", text.toString(), "--context", "128", "--kv", "f32"};
     double oracle = perplexity("steelyard:tier=reference", options);
     assertThat(perplexity("steelyard:tier=vector", options))

@@ -19,7 +19,9 @@ final class FewMatmul {
 
   private static final int LEAST_GROUPS = 8;
 
-  /** Bytes of weights between one chunk of tokens and the next: they stay in the first-level cache. */
+  /**
+   * Bytes of weights between one chunk of tokens and the next: they stay in the first-level cache.
+   */
   private static final int BLOCK_BYTES = 10 << 10;
 
   /** Distance of two members' counters, so that no two share a line. */

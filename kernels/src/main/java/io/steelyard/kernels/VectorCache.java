@@ -68,8 +68,7 @@ final class VectorCache implements KeyValues {
   public void copy(KeyValues from, int positions) {
     VectorCache other = (VectorCache) from;
     for (int head = 0; head < shape.heads(); head++) {
-      RawMemory.copy(
-          other.group(head, 0), group(head, 0), roundUp(positions) / GROUP * groupBytes);
+      RawMemory.copy(other.group(head, 0), group(head, 0), roundUp(positions) / GROUP * groupBytes);
       RawMemory.copy(other.row(head, 0), row(head, 0), positions * rowBytes);
     }
   }

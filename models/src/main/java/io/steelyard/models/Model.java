@@ -30,8 +30,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Loads a GGUF file, or a folder with safetensors files, for the fastest tier that this JVM and
-   * processor can run, on all processors.
+   * Loads a GGUF file, or a folder with safetensors or PyTorch files, for the fastest tier that
+   * this JVM and processor can run, on all processors.
    *
    * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
    */
@@ -99,7 +99,9 @@ public final class Model implements AutoCloseable {
     return architecture.weights().bytes();
   }
 
-  /** Those of them that are owned: vectors, and matrices that the kernels hold in another layout. */
+  /**
+   * Those of them that are owned: vectors, and matrices that the kernels hold in another layout.
+   */
   public long ownedWeightBytes() {
     return architecture.weights().ownedBytes();
   }
@@ -134,8 +136,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * A batch for many sequences at a time, with caches of {@code float16} keys and values and nothing
-   * shared.
+   * A batch for many sequences at a time, with caches of {@code float16} keys and values and
+   * nothing shared.
    *
    * @param parallel how many sequences are processed together
    * @param capacity positions of each one's cache

@@ -23,7 +23,7 @@ import java.util.Optional;
 public interface ModelFile extends AutoCloseable {
   /**
    * Opens a GGUF file, any one of the files that a model in GGUF was split into, or a folder with
-   * safetensors files, or one of these files.
+   * safetensors or PyTorch files, or one of these files.
    *
    * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
    */
@@ -38,7 +38,9 @@ public interface ModelFile extends AutoCloseable {
    * @throws ModelException if there are none, one is missing, or their index is damaged
    */
   static List<Path> files(Path path) {
-    return SafetensorsModel.isSafetensors(path) ? SafetensorsModel.files(path) : GgufFile.files(path);
+    return SafetensorsModel.isSafetensors(path)
+        ? SafetensorsModel.files(path)
+        : GgufFile.files(path);
   }
 
   /**
@@ -108,6 +110,9 @@ public interface ModelFile extends AutoCloseable {
 
   /** Bytes of tensor data by type, in the order of {@link DataType}. */
   Map<DataType, Long> bytesByType();
+
+  /** Bytes of each tensor by its name, in the order of the file; nothing is converted for it. */
+  Map<String, Long> bytesByTensor();
 
   /** Number of weights in all tensors. */
   long parameters();

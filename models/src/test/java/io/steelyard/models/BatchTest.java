@@ -28,7 +28,9 @@ class BatchTest {
 
   @TempDir Path directory;
 
-  /** A sequence to be generated; {@code cancelled} is after how many tokens its listener ends it. */
+  /**
+   * A sequence to be generated; {@code cancelled} is after how many tokens its listener ends it.
+   */
   private record Wanted(int[] prompt, int tokens, Sampling sampling, int cancelled) {
     int expected() {
       return Math.min(tokens, cancelled);
@@ -71,17 +73,13 @@ class BatchTest {
         int[] seen = new int[1];
         sequences.add(
             batch.submit(
-                next.prompt(),
-                next.tokens(),
-                next.sampling(),
-                id -> ++seen[0] < next.cancelled()));
+                next.prompt(), next.tokens(), next.sampling(), id -> ++seen[0] < next.cancelled()));
       }
     }
     return sequences;
   }
 
-  private void check(String name, Tier tier, DataType kv, long seed, int count)
-      throws IOException {
+  private void check(String name, Tier tier, DataType kv, long seed, int count) throws IOException {
     Random random = new Random(seed);
     try (Kernels kernels = Kernels.of(tier, 2, true);
         Model model = Model.load(Golden.model(name, directory), kernels);
@@ -138,8 +136,7 @@ class BatchTest {
         new Batch.Settings(2, 40, DataType.F16, false),
         batch -> {
           List<BatchedSequence> all = new ArrayList<>();
-          BatchedSequence endless =
-              batch.submit(new int[] {1, 2}, 39, Sampling.GREEDY, id -> true);
+          BatchedSequence endless = batch.submit(new int[] {1, 2}, 39, Sampling.GREEDY, id -> true);
           all.add(
               batch.submit(
                   new int[] {3},

@@ -92,7 +92,9 @@ final class LinePlot implements Plots.Drawing {
 
   private ValueAxis axis(Function<LineChart.Line, double[]> values) {
     double[] all =
-        chart.lines().stream().flatMapToDouble(line -> DoubleStream.of(values.apply(line))).toArray();
+        chart.lines().stream()
+            .flatMapToDouble(line -> DoubleStream.of(values.apply(line)))
+            .toArray();
     return PlotAxes.values(
         DoubleStream.of(all).min().orElseThrow(), DoubleStream.of(all).max().orElseThrow());
   }

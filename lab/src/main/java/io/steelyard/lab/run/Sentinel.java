@@ -63,9 +63,8 @@ final class Sentinel implements AutoCloseable {
 
   private Reading readAgain() throws WorkerException {
     worker.resume();
-    Reading reading = 
-        new Reading(
-            time("compute", COMPUTE_REPETITIONS), time("bandwidth", BANDWIDTH_REPETITIONS));
+    Reading reading =
+        new Reading(time("compute", COMPUTE_REPETITIONS), time("bandwidth", BANDWIDTH_REPETITIONS));
     worker.pause();
     return reading;
   }

@@ -1,9 +1,12 @@
 package io.steelyard.models.architecture;
 
+import static io.steelyard.models.ForeignText.printable;
+
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Rows;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
+import io.steelyard.models.NearMatch;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Set;
@@ -27,8 +30,12 @@ public interface Architecture {
     Function<Parts, Decoder> family = Families.all().get(name);
     if (family == null) {
       throw new ModelException(
-          "%s has the architecture '%s', which isn't supported; supported are: %s"
-              .formatted(file.path(), name, String.join(", ", supported())));
+          "%s has the architecture '%s', which isn't supported; nearest to it are %s of those that are: %s"
+              .formatted(
+                  file.path(),
+                  printable(name),
+                  String.join(", ", NearMatch.nearest(name, supported())),
+                  String.join(", ", supported())));
     }
     return family.apply(new Parts(file, kernels, arena));
   }

@@ -34,6 +34,26 @@ public record ModelCost(
     String limit) {
 
   /**
+   * Values of one position in the KV cache, all layers, keys and values.
+   *
+   * @throws ModelException if the file doesn't state a shape that Steelyard supports
+   */
+  public static long keyValues(ModelFile file) {
+    return keyValues(config(file));
+  }
+
+  private static long keyValues(Config config) {
+    return 2L * config.kvWidth() * config.layers();
+  }
+
+  private static Config config(ModelFile file) {
+    return Config.of(
+        file.metadata(),
+        file.metadata().string("general.architecture"),
+        file.require("token_embd.weight").rows());
+  }
+
+  /**
    * Counts.
    *
    * @throws ModelException if the file doesn't state a shape that Steelyard supports
@@ -45,15 +65,13 @@ public record ModelCost(
         file.tensors().stream()
             .filter(tensor -> tensor.rows() > 1 && tensor.name().startsWith("blk."))
             .toList();
-    Config config =
-        Config.of(
-            file.metadata(), file.metadata().string("general.architecture"), embedding.rows());
+    Config config = config(file);
     return new ModelCost(
         layers.stream().mapToLong(Tensor::bytes).sum(),
         output.bytes(),
         layers.stream().mapToLong(tensor -> tensor.rows() * tensor.columns()).sum(),
         output.rows() * output.columns(),
-        2L * config.kvWidth() * config.layers(),
+        keyValues(config),
         2L * config.queryWidth() * config.layers(),
         limit(layers.isEmpty() ? List.of(output) : layers));
   }

@@ -26,7 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Downloads a file from a model hub with Hugging Face's addresses ({@code HF_ENDPOINT} names
- * another one, {@code HF_TOKEN} an account). A broken download goes on where it stopped, in this run and in the next.
+ * another one, {@code HF_TOKEN} an account). A broken download goes on where it stopped, in this
+ * run and in the next.
  */
 final class HubFetch {
   private static final String DEFAULT_ENDPOINT = "https://huggingface.co";
@@ -139,12 +140,11 @@ final class HubFetch {
   }
 
   private static SourceFailure refusal(int status) {
-    return new SourceFailure(
-        switch (status) {
-          case 404 -> "it has no such file (HTTP 404)";
-          case 401, 403, 407 -> "it refuses access (HTTP " + status + ")";
-          default -> "it failed with HTTP " + status;
-        });
+    return switch (status) {
+      case 404 -> new SourceFailure("it has no such file (HTTP 404)");
+      case 401, 403, 407 -> new SourceFailure("it refuses access (HTTP " + status + ")", true);
+      default -> new SourceFailure("it failed with HTTP " + status);
+    };
   }
 
   private void download(HttpClient client, URI address, PartialFile file, ResolveListener listener)
@@ -166,8 +166,7 @@ final class HubFetch {
         }
         if (!resumed) {
           throw new SourceFailure(
-              "it has another file, whose %s is %s"
-                  .formatted(file.sumLabel(), verification.sum()));
+              "it has another file, whose %s is %s".formatted(file.sumLabel(), verification.sum()));
         }
         listener.note("what an earlier download left was damaged; beginning again");
         resumed = false;

@@ -91,8 +91,7 @@ final class HubFolder {
    * @throws SourceFailure if the hub can't be reached, refuses, or has no such model
    * @throws ModelException if the cache can't be written
    */
-  void fetch(Source.Repository source, Path folder, ResolveListener listener)
-      throws SourceFailure {
+  void fetch(Source.Repository source, Path folder, ResolveListener listener) throws SourceFailure {
     Listing listing = listing(source);
     Path partial = partial(folder);
     try {
@@ -238,10 +237,14 @@ final class HubFolder {
             (name, wanted) ->
                 files.add(
                     Map.of(
-                        "name", name,
-                        "bytes", wanted.bytes(),
-                        "kind", wanted.kind().label,
-                        "sum", wanted.hex())));
+                        "name",
+                        name,
+                        "bytes",
+                        wanted.bytes(),
+                        "kind",
+                        wanted.kind().label,
+                        "sum",
+                        wanted.hex())));
     Map<String, Object> values = new LinkedHashMap<>();
     values.put("repository", source.repository());
     values.put("revision", listing.revision());

@@ -3,6 +3,7 @@ package io.steelyard.models.catalogue;
 import io.steelyard.models.FileFailure;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.ModelFile;
+import io.steelyard.models.NearMatch;
 import io.steelyard.models.ProgressListener;
 import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.quantize.Quantizer;
@@ -45,8 +46,8 @@ public final class ModelResolver {
    * A resolver with the built-in catalogue.
    *
    * @param environment {@code STEELYARD_CACHE}, {@code XDG_CACHE_HOME} or {@code HOME} place the
-   *     cache; {@code HF_ENDPOINT} the hub, and {@code HF_TOKEN} who asks it; {@code PATH} leads to pip; the proxy variables are
-   *     followed. Usually {@code System.getenv()}
+   *     cache; {@code HF_ENDPOINT} the hub, and {@code HF_TOKEN} who asks it; {@code PATH} leads to
+   *     pip; the proxy variables are followed. Usually {@code System.getenv()}
    */
   public ModelResolver(Map<String, String> environment) {
     this(environment, Catalogue.bundled(), HubFetch.Patience.USUAL);
@@ -197,7 +198,7 @@ public final class ModelResolver {
   private String folderFailure(
       Catalogue.Entry entry, Source.Repository source, SourceFailure failure) {
     String gate =
-        source.gated()
+        source.gated() && failure.isRefusedAccess()
             ? " Its licence (%s) has to be accepted at %s; then give a token of that account in HF_TOKEN."
                 .formatted(entry.licence(), hub.page(source.repository()))
             : "";
@@ -227,7 +228,8 @@ public final class ModelResolver {
     for (Source source : entry.sources()) {
       String label =
           source instanceof Source.Hub place ? hub.address(place).toString() : source.label();
-      try (PartialFile partial = new PartialFile(file, FileSum.sha256(entry.sha256(), entry.bytes()))) {
+      try (PartialFile partial =
+          new PartialFile(file, FileSum.sha256(entry.sha256(), entry.bytes()))) {
         switch (source) {
           case Source.Hub place -> hub.fetch(place, partial, listener);
           case Source.Pip place ->

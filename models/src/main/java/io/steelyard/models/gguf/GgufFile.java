@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A GGUF model, in one file or in several shards, mapped into memory and read only. Opening it reads
- * the headers alone; the operating system brings tensor pages in when they are touched.
+ * A GGUF model, in one file or in several shards, mapped into memory and read only. Opening it
+ * reads the headers alone; the operating system brings tensor pages in when they are touched.
  */
 public final class GgufFile implements ModelFile {
   private final Path path;
@@ -78,9 +78,9 @@ public final class GgufFile implements ModelFile {
   /**
    * Maps a file and reads its header; of a model in several files, all of them, whichever is given.
    *
-   * @throws ModelException if it can't be read, is no GGUF file of version 2 or 3, is damaged, holds
-   *     a tensor of a type that Steelyard doesn't read, or is a shard of which another is missing or
-   *     of another model
+   * @throws ModelException if it can't be read, is no GGUF file of version 2 or 3, is damaged,
+   *     holds a tensor of a type that Steelyard doesn't read, or is a shard of which another is
+   *     missing or of another model
    */
   public static GgufFile open(Path path) {
     List<Path> files = files(path);
@@ -179,6 +179,13 @@ public final class GgufFile implements ModelFile {
     Map<DataType, Long> bytes = new EnumMap<>(DataType.class);
     tensors.values().forEach(t -> bytes.merge(t.type(), t.data().byteSize(), Long::sum));
     return Collections.unmodifiableMap(bytes);
+  }
+
+  @Override
+  public Map<String, Long> bytesByTensor() {
+    Map<String, Long> bytes = LinkedHashMap.newLinkedHashMap(tensors.size());
+    tensors.forEach((name, tensor) -> bytes.put(name, tensor.data().byteSize()));
+    return bytes;
   }
 
   @Override

@@ -353,7 +353,12 @@ final class HeaderReader {
 
   private ModelException unsupported(String tensor, int typeId) {
     return new ModelException(
-        "%s: tensor '%s' has type %s, which Steelyard doesn't read; it reads %s"
-            .formatted(source, printable(tensor), GgmlTypes.name(typeId), DataType.names()));
+        "%s: tensor '%s' has type %s, which Steelyard doesn't read;%s it reads %s"
+            .formatted(
+                source,
+                printable(tensor),
+                GgmlTypes.name(typeId),
+                GgmlTypes.nearest(typeId),
+                DataType.names()));
   }
 }

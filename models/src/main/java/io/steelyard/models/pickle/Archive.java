@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The entries of a ZIP archive where they lie. PyTorch stores entries as they are, so one is a piece
- * of the file; a compressed one is refused. Nothing in the archive is believed.
+ * The entries of a ZIP archive where they lie. PyTorch stores entries as they are, so one is a
+ * piece of the file; a compressed one is refused. Nothing in the archive is believed.
  */
 final class Archive {
   private static final int END = 0x06054b50;

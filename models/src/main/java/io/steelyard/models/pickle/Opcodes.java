@@ -53,9 +53,20 @@ final class Opcodes {
       REFUSED.put((int) parts[i].charAt(0), parts[i + 1]);
     }
     String[] above = {
-      "81 NEWOBJ", "82 EXT1", "83 EXT2", "84 EXT4", "8b LONG4", "8d BINUNICODE8", "8e BINBYTES8",
-      "8f EMPTY_SET", "90 ADDITEMS", "91 FROZENSET", "92 NEWOBJ_EX", "96 BYTEARRAY8",
-      "97 NEXT_BUFFER", "98 READONLY_BUFFER"
+      "81 NEWOBJ",
+      "82 EXT1",
+      "83 EXT2",
+      "84 EXT4",
+      "8b LONG4",
+      "8d BINUNICODE8",
+      "8e BINBYTES8",
+      "8f EMPTY_SET",
+      "90 ADDITEMS",
+      "91 FROZENSET",
+      "92 NEWOBJ_EX",
+      "96 BYTEARRAY8",
+      "97 NEXT_BUFFER",
+      "98 READONLY_BUFFER"
     };
     for (String each : above) {
       REFUSED.put(Integer.parseInt(each.substring(0, 2), 16), each.substring(3));

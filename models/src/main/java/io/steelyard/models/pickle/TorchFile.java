@@ -96,8 +96,7 @@ public final class TorchFile {
           "its %s has %d bytes; at most %d make sense"
               .formatted(PICKLE, pickle.byteSize(), MOST_PICKLE_BYTES));
     }
-    Value content =
-        Unpickler.read(source + ", " + PICKLE, pickle.toArray(ValueLayout.JAVA_BYTE));
+    Value content = Unpickler.read(source + ", " + PICKLE, pickle.toArray(ValueLayout.JAVA_BYTE));
     if (!(content instanceof Dictionary dictionary)) {
       throw corrupt("it holds no dictionary of tensors");
     }

@@ -144,8 +144,7 @@ final class Unpickler {
       }
       case Opcodes.BUILD -> build();
       case Opcodes.BINPERSID -> stack.add(storage(pop()));
-      default ->
-          throw refused("%s at byte %d".formatted(Opcodes.refused(opcode), at));
+      default -> throw refused("%s at byte %d".formatted(Opcodes.refused(opcode), at));
     }
   }
 
@@ -324,7 +323,8 @@ final class Unpickler {
   private Whole longInteger() {
     int bytes = (int) unsigned(1);
     if (bytes > Long.BYTES) {
-      throw corrupt("the number at byte %d has %d bytes; at most 8 make sense".formatted(at, bytes));
+      throw corrupt(
+          "the number at byte %d has %d bytes; at most 8 make sense".formatted(at, bytes));
     }
     need(bytes);
     long value = 0;

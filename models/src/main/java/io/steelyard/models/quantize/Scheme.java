@@ -2,8 +2,8 @@ package io.steelyard.models.quantize;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.codec.Encoder;
+import io.steelyard.models.NearMatch;
 import io.steelyard.models.UnknownNameException;
-import io.steelyard.models.catalogue.NearMatch;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;

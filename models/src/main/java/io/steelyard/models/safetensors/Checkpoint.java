@@ -104,10 +104,7 @@ final class Checkpoint implements AutoCloseable {
   private final Map<String, StoredTensor> tensors;
 
   private Checkpoint(
-      Path folder,
-      Format format,
-      List<MappedFile> mappings,
-      Map<String, StoredTensor> tensors) {
+      Path folder, Format format, List<MappedFile> mappings, Map<String, StoredTensor> tensors) {
     this.folder = folder;
     this.format = format;
     this.mappings = mappings;
@@ -171,8 +168,7 @@ final class Checkpoint implements AutoCloseable {
     return files(given, format, index(folder(given), format));
   }
 
-  private static List<Path> files(
-      Path given, Format format, Optional<Map<String, String>> index) {
+  private static List<Path> files(Path given, Format format, Optional<Map<String, String>> index) {
     Path folder = folder(given);
     String name = Files.isDirectory(given) ? "" : given.getFileName().toString();
     boolean single = name.endsWith(format.suffix);
@@ -242,10 +238,7 @@ final class Checkpoint implements AutoCloseable {
   }
 
   private static ModelException missing(
-      Path folder,
-      Format format,
-      Map<String, String> index,
-      Map<String, StoredTensor> tensors) {
+      Path folder, Format format, Map<String, String> index, Map<String, StoredTensor> tensors) {
     String first =
         new TreeSet<>(index.keySet())
             .stream().filter(name -> !tensors.containsKey(name)).findFirst().orElseThrow();

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** Types of tensor elements in safetensors files, by the names they have there. */
 enum ElementType {
@@ -50,8 +50,8 @@ enum ElementType {
   }
 
   /** All names, for messages. */
-  static String names() {
-    return Arrays.stream(values()).map(Enum::name).collect(Collectors.joining(", "));
+  static List<String> names() {
+    return Arrays.stream(values()).map(Enum::name).toList();
   }
 
   /** Bytes of one element. */

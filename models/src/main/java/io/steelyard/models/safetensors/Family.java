@@ -1,8 +1,11 @@
 package io.steelyard.models.safetensors;
 
+import static io.steelyard.models.ForeignText.printable;
+
+import io.steelyard.models.NearMatch;
 import java.util.Arrays;
+import java.util.List;
 import java.util.OptionalInt;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** The model families that can be presented as GGUF, by the names that both sides give them. */
@@ -47,12 +50,15 @@ enum Family {
         .orElseThrow(
             () ->
                 config.fault(
-                    "the model is of type '%s', which isn't supported; supported are: %s"
+                    "the model is of type '%s', which isn't supported; nearest to it are %s of those that are: %s"
                         .formatted(
-                            type,
-                            Arrays.stream(values())
-                                .flatMap(Family::modelTypes)
-                                .collect(Collectors.joining(", ")))));
+                            printable(type),
+                            String.join(", ", NearMatch.nearest(type, allModelTypes())),
+                            String.join(", ", allModelTypes()))));
+  }
+
+  private static List<String> allModelTypes() {
+    return Arrays.stream(values()).flatMap(Family::modelTypes).toList();
   }
 
   /** {@code general.architecture} in GGUF. */

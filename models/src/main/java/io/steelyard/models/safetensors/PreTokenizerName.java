@@ -129,8 +129,7 @@ final class PreTokenizerName {
   private static String described(JsonNode step) {
     String type = step.path("type").asString("nothing");
     return switch (type) {
-      case "ByteLevel" ->
-          step.path("use_regex").asBoolean(true) ? GPT2 : "bytes";
+      case "ByteLevel" -> step.path("use_regex").asBoolean(true) ? GPT2 : "bytes";
       case "Digits" -> step.path("individual_digits").asBoolean(false) ? "digits" : "numbers";
       case "Punctuation" ->
           step.path("behavior").asString("").equals("Contiguous") ? "punctuation" : type;

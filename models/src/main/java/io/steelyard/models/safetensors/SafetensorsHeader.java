@@ -3,6 +3,7 @@ package io.steelyard.models.safetensors;
 import static io.steelyard.models.ForeignText.printable;
 
 import io.steelyard.models.ModelException;
+import io.steelyard.models.NearMatch;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -151,9 +152,13 @@ final class SafetensorsHeader {
         .orElseThrow(
             () ->
                 new ModelException(
-                    "%s: tensor '%s' has type %s, which Steelyard doesn't read; it reads %s"
+                    "%s: tensor '%s' has type %s, which Steelyard doesn't read; nearest to it are %s of those it reads: %s"
                         .formatted(
-                            source, printable(tensor), printable(name), ElementType.names())));
+                            source,
+                            printable(tensor),
+                            printable(name),
+                            String.join(", ", NearMatch.nearest(name, ElementType.names())),
+                            String.join(", ", ElementType.names()))));
   }
 
   private long[] integers(JsonParser parser, String tensor, String what, int most) {

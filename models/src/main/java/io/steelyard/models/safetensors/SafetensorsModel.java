@@ -16,15 +16,16 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A folder of safetensors files, or of PyTorch's pickled ones, as GGUF describes models. Matrices that GGUF stores in the same
- * bits stay where they are mapped; what has another order or type is converted when it is asked
- * for, once.
+ * A folder of safetensors files, or of PyTorch's pickled ones, as GGUF describes models. Matrices
+ * that GGUF stores in the same bits stay where they are mapped; what has another order or type is
+ * converted when it is asked for, once.
  */
 public final class SafetensorsModel implements ModelFile {
   private final Path path;
@@ -201,6 +202,13 @@ public final class SafetensorsModel implements ModelFile {
   @Override
   public Map<DataType, Long> bytesByType() {
     return bytesByType(converted.values());
+  }
+
+  @Override
+  public Map<String, Long> bytesByTensor() {
+    Map<String, Long> bytes = LinkedHashMap.newLinkedHashMap(converted.size());
+    converted.forEach((name, tensor) -> bytes.put(name, tensor.bytes()));
+    return bytes;
   }
 
   @Override

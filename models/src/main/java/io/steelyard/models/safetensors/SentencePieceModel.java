@@ -125,7 +125,8 @@ record SentencePieceModel(
         throw fault("it has no pieces");
       }
       if (kind != UNIGRAM && kind != BYTE_PAIRS) {
-        throw fault("its model is of type %d, where unigram (1) and BPE (2) are read".formatted(kind));
+        throw fault(
+            "its model is of type %d, where unigram (1) and BPE (2) are read".formatted(kind));
       }
       return new SentencePieceModel(
           file,

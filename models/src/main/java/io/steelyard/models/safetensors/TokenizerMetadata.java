@@ -31,6 +31,7 @@ final class TokenizerMetadata {
   private static final int MOST_BYTES = 64 << 20;
   private static final int MOST_SETTINGS_BYTES = 16 << 20;
   private static final int MOST_TOKENS = 1 << 22;
+  private static final int MOST_UNUSED = 1 << 16;
   private static final float ADDED_SCORE = -1000;
 
   /** The spelling of a space in byte-level vocabularies, as merges in text must have it. */
@@ -81,8 +82,7 @@ final class TokenizerMetadata {
     }
     String type = model.path("type").asString("BPE");
     return switch (type) {
-      case "BPE" ->
-          model.path("byte_fallback").asBoolean(false) ? Kind.PIECES : Kind.BYTE_LEVEL;
+      case "BPE" -> model.path("byte_fallback").asBoolean(false) ? Kind.PIECES : Kind.BYTE_LEVEL;
       case "Unigram" -> Kind.UNIGRAM;
       case "WordPiece" -> Kind.WORD_PIECE;
       default ->
@@ -236,6 +236,11 @@ final class TokenizerMetadata {
     if (known > size || size > MOST_TOKENS) {
       throw fault(
           "the tokenizer has tokens up to %d where the model has %d".formatted(known - 1, size));
+    }
+    // Far more ids than tokens are no vocabulary, and would cost memory that no file accounts for.
+    if (size > 2L * byId.size() + MOST_UNUSED) {
+      throw fault(
+          "the tokenizer has %d tokens for %d ids; fetch it again".formatted(byId.size(), size));
     }
     String[] tokens = new String[size];
     TokenType[] types = new TokenType[size];

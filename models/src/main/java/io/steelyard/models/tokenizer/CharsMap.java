@@ -72,8 +72,8 @@ final class CharsMap {
   }
 
   /**
-   * The text with graphemes replaced, as Hugging Face's tokenizers do: a short one whole if it, or a
-   * beginning of it, has a replacement; of others each character by itself.
+   * The text with graphemes replaced, as Hugging Face's tokenizers do: a short one whole if it, or
+   * a beginning of it, has a replacement; of others each character by itself.
    */
   String byGraphemes(String text) {
     StringBuilder out = new StringBuilder(text.length());
@@ -119,8 +119,8 @@ final class CharsMap {
         return match;
       }
       node ^= offset(unit);
-      if ((unit >>> 8 & 1) == 1) {
-        match = (long) (at + 1 - from) << 32 | unit(node) & 0x7FFF_FFFF;
+      if (((unit >>> 8) & 1) == 1) {
+        match = ((long) (at + 1 - from) << 32) | (unit(node) & 0x7FFF_FFFF);
         if (!longest) {
           return match;
         }
@@ -130,7 +130,7 @@ final class CharsMap {
   }
 
   private static int offset(int unit) {
-    return (unit >>> 10) << ((unit & 1 << 9) >>> 6);
+    return (unit >>> 10) << ((unit & (1 << 9)) >>> 6);
   }
 
   private int unit(int index) {

@@ -41,8 +41,7 @@ record Family(PreTokenizer words, boolean wholeWordsFirst, boolean addsBos) {
     put(new Family(PublishedPatterns.qwen35(), false, false), "qwen35");
     put(new Family(PublishedPatterns.seedCoder(), false, false), "seed-coder");
     put(new Family(PublishedPatterns.bailing(), false, false), "bailingmoe", "llada-moe");
-    put(
-        new Family(PublishedPatterns.bloom(), false, false), "bloom", "gpt3-finnish", "poro-chat");
+    put(new Family(PublishedPatterns.bloom(), false, false), "bloom", "gpt3-finnish", "poro-chat");
     put(new Family(PublishedPatterns.viking(), false, false), "viking");
   }
 

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 
 /**
- * What is done to text before it is cut into words. Steps are named as they stand in metadata, their
- * arguments after tabulators; {@link #of} lists them.
+ * What is done to text before it is cut into words. Steps are named as they stand in metadata,
+ * their arguments after tabulators; {@link #of} lists them.
  */
 @FunctionalInterface
 interface Normalizer {
@@ -25,7 +25,7 @@ interface Normalizer {
   /**
    * Some steps, one after the other.
    *
-   * @param charsMap what {@code charsmap} and {@code charsmap-graphemes} look up
+   * @param charsMap the table that two of the steps look up
    * @throws ModelException if there is no such step
    */
   static Normalizer of(List<String> steps, Optional<CharsMap> charsMap) {
@@ -49,7 +49,8 @@ interface Normalizer {
       case "charsmap-graphemes" -> charsMap(step, charsMap)::byGraphemes;
       case "spaces" -> Spaces.of(argument(step, 1), argument(step, 2));
       case "trim-spaces" -> text -> text.replaceAll(" {2,}", " ").replaceAll("^ | $", "");
-      case "single-spaces" -> text -> text.replaceAll(" {2,}", Matcher.quoteReplacement(argument(step, 1)));
+      case "single-spaces" ->
+          text -> text.replaceAll(" {2,}", Matcher.quoteReplacement(argument(step, 1)));
       case "replace" -> text -> replace(text, argument(step, 1), argument(step, 2));
       case "prepend" -> text -> text.isEmpty() ? text : argument(step, 1) + text;
       default -> throw unknown(step);
@@ -81,8 +82,7 @@ interface Normalizer {
   /** Character by character: no rule looks at neighbours. */
   private static String lowercase(String text) {
     StringBuilder lower = new StringBuilder(text.length());
-    text.codePoints()
-        .forEach(c -> lower.append(Character.toString(c).toLowerCase(Locale.ROOT)));
+    text.codePoints().forEach(c -> lower.append(Character.toString(c).toLowerCase(Locale.ROOT)));
     return lower.toString();
   }
 

@@ -5,9 +5,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Patterns of vocabularies that are met too seldom to have a scanner, as regular expressions the way
- * their {@code tokenizer.json} has them. A stage cuts what the stages before it left: each match is
- * a word, and so is what lies between two.
+ * Patterns of vocabularies that are met too seldom to have a scanner, as regular expressions the
+ * way their {@code tokenizer.json} has them. A stage cuts what the stages before it left: each
+ * match is a word, and so is what lies between two.
  */
 final class PublishedPatterns {
   /** {@code \s} of the published patterns is the property White_Space, Java's is ASCII. */

@@ -1,7 +1,7 @@
 package io.steelyard.models.tokenizer;
 
 /** Encodes a stretch of text that holds no special token. */
-sealed interface SegmentEncoder 
+sealed interface SegmentEncoder
     permits BytePairEncoder, SentencePieceEncoder, PipelineEncoder, PipelineEncoder.Normalized {
   /**
    * Appends the tokens of {@code text[from, to)} to {@code ids}.

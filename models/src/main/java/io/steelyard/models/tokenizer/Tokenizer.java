@@ -15,10 +15,10 @@ import java.util.TreeSet;
  * Text to token ids and back, as the model was trained with.
  *
  * <p>Four kinds are read from the {@code tokenizer.ggml.*} metadata of a GGUF file: {@code gpt2},
- * byte-level byte-pair encoding with the pre-tokenizer that {@code tokenizer.ggml.pre} names; {@code
- * llama}, SentencePiece's byte-pair form with byte fallback; {@code t5}, its unigram form; and
- * {@code bert}, WordPiece. The ids are those of llama.cpp; where a {@code tokenizer.json} asks for
- * other steps before, {@link #NORMALIZER} and {@link #PRE_TOKENIZER} name them, and the ids are
+ * byte-level byte-pair encoding with the pre-tokenizer that {@code tokenizer.ggml.pre} names;
+ * {@code llama}, SentencePiece's byte-pair form with byte fallback; {@code t5}, its unigram form;
+ * and {@code bert}, WordPiece. The ids are those of llama.cpp; where a {@code tokenizer.json} asks
+ * for other steps before, {@link #NORMALIZER} and {@link #PRE_TOKENIZER} name them, and the ids are
  * those of Hugging Face's tokenizers.
  *
  * <p>Any text can be encoded: a lone surrogate, which UTF-8 can't hold, counts as U+FFFD. Any

@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * SentencePiece's unigram model: of all ways to cut a word into pieces, that with the highest sum of
- * scores (log-probabilities), found by Viterbi's algorithm (Kudo 2018, arXiv:1804.10959). A
+ * SentencePiece's unigram model: of all ways to cut a word into pieces, that with the highest sum
+ * of scores (log-probabilities), found by Viterbi's algorithm (Kudo 2018, arXiv:1804.10959). A
  * character that no piece begins with scores less than any piece; a run of such becomes one unknown
  * token, or the bytes it has.
  */
@@ -81,8 +81,7 @@ final class UnigramEncoder implements PipelineEncoder.WordEncoder {
   }
 
   /** Tries all pieces at a place; whether one of them is just the character there. */
-  private boolean extend(
-      String word, int at, int next, double[] best, int[] from, int[] by) {
+  private boolean extend(String word, int at, int next, double[] best, int[] from, int[] by) {
     boolean single = false;
     int low = 0;
     int high = pieces.length;

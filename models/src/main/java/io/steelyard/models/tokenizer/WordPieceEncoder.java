@@ -2,8 +2,9 @@ package io.steelyard.models.tokenizer;
 
 /**
  * BERT's WordPiece: from the left, always the longest token that fits; a word that can't be made of
- * tokens is unknown as a whole (Wu et al. 2016, arXiv:1609.08144). As in GGUF, a token that begins a
- * word is spelled with {@link SentencePieceEncoder#SPACE} before it, one that goes on with nothing.
+ * tokens is unknown as a whole (Wu et al. 2016, arXiv:1609.08144). As in GGUF, a token that begins
+ * a word is spelled with {@link SentencePieceEncoder#SPACE} before it, one that goes on with
+ * nothing.
  */
 final class WordPieceEncoder implements PipelineEncoder.WordEncoder {
   private final Vocabulary vocabulary;

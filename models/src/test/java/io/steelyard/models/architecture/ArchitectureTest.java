@@ -87,7 +87,7 @@ class ArchitectureTest {
   @Test
   void otherArchitecturesAreNamedWithTheSupportedOnes() {
     metadata.put("general.architecture", "mamba");
-    assertRefused("has the architecture 'mamba', which isn't supported; supported are: llama");
+    assertRefused("has the architecture 'mamba', which isn't supported; nearest to it are llama");
   }
 
   @Test

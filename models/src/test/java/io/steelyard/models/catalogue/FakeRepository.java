@@ -87,7 +87,8 @@ final class FakeRepository implements AutoCloseable {
     } else if (content.length > LARGE) {
       exchange
           .getResponseHeaders()
-          .add("Location", "http://127.0.0.1:%d/%s".formatted(storage.getAddress().getPort(), name));
+          .add(
+              "Location", "http://127.0.0.1:%d/%s".formatted(storage.getAddress().getPort(), name));
       send(exchange, 302, new byte[0]);
     } else {
       body(exchange, name, content);
@@ -112,7 +113,9 @@ final class FakeRepository implements AutoCloseable {
     if (from > 0) {
       exchange
           .getResponseHeaders()
-          .add("Content-Range", "bytes %d-%d/%d".formatted(from, content.length - 1, content.length));
+          .add(
+              "Content-Range",
+              "bytes %d-%d/%d".formatted(from, content.length - 1, content.length));
     }
     exchange.sendResponseHeaders(from > 0 ? 206 : 200, content.length - from);
     int half = name.equals(cut) ? from + (content.length - from) / 2 : content.length;

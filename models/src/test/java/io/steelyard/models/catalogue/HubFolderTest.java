@@ -44,8 +44,7 @@ class HubFolderTest {
   @BeforeEach
   void startHub() throws IOException, URISyntaxException {
     hub = new FakeRepository();
-    Path fixtures =
-        Path.of(HubFolderTest.class.getResource(TOKENIZER).toURI()).getParent();
+    Path fixtures = Path.of(HubFolderTest.class.getResource(TOKENIZER).toURI()).getParent();
     take(fixtures.resolve("qwen2"), "{config.json,model*}");
     take(fixtures, "tokenizer*.json");
     hub.files.put("README.md", bytes("not wanted"));
@@ -154,7 +153,7 @@ class HubFolderTest {
     hub.cut = "";
     hub.revision = "b".repeat(40);
     byte[] config = hub.files.get("config.json");
-    hub.files.put("config.json", (new String(config, StandardCharsets.UTF_8) + " ").getBytes());
+    hub.files.put("config.json", bytes(new String(config, StandardCharsets.UTF_8) + " "));
     int before = hub.requests.size();
 
     assertWhole(resolver().pull("folder", false, notes));
@@ -167,10 +166,7 @@ class HubFolderTest {
   }
 
   @ParameterizedTest
-  @CsvSource({
-    SECOND + ", SHA-256",
-    "config.json, git blob id"
-  })
+  @CsvSource({SECOND + ", SHA-256", "config.json, git blob id"})
   void aFileWithAnotherChecksumIsRefused(String name, String kind) {
     hub.turned = name;
 

@@ -70,7 +70,8 @@ class TorchFileTest {
   private static byte[] tensor(int offset, int[] sizes, int[] strides, int count, int bytes) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.writeBytes(
-        ascii("\u0080\u0002}X\u0001\0\0\0tctorch._utils\n_rebuild_tensor_v2\n((X\u0007\0\0\0storage"));
+        ascii(
+            "\u0080\u0002}X\u0001\0\0\0tctorch._utils\n_rebuild_tensor_v2\n((X\u0007\0\0\0storage"));
     out.writeBytes(ascii("ctorch\nFloatStorage\nX\u0001\0\0\0" + "0X\u0003\0\0\0cpu"));
     integer(out, count);
     out.writeBytes(ascii("tQ"));
@@ -83,13 +84,13 @@ class TorchFileTest {
       out.write('t');
     }
     out.writeBytes(ascii("tRs."));
-    return zip(ZipEntry.STORED, Map.of("x/data.pkl", out.toByteArray(), "x/data/0", new byte[bytes]));
+    return zip(
+        ZipEntry.STORED, Map.of("x/data.pkl", out.toByteArray(), "x/data/0", new byte[bytes]));
   }
 
   private static void integer(ByteArrayOutputStream out, int value) {
     out.write('J');
-    out.writeBytes(
-        ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array());
+    out.writeBytes(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putInt(value).array());
   }
 
   private static byte[] ascii(String text) {
@@ -156,7 +157,7 @@ class TorchFileTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.writeBytes(ascii("}ctorch._utils\n_rebuild_tensor_v2\n((X\u0007\0\0\0storage"));
     out.writeBytes(ascii("ctorch\nFloatStorage\nX\u0001\0\0\0" + "0X\u0003\0\0\0cpu"));
-    out.writeBytes(ascii("M\u0000\u0020tQK\0M\u0000\u0020\u0085K\u0001\u0085tRq\0" + "0"));
+    out.writeBytes(ascii("M\0 tQK\0M\0 \u0085K\u0001\u0085tRq\0" + "0"));
     for (int i = 0; i < 9; i++) {
       out.writeBytes(ascii("X\u0001\0\0\0" + i + "h\0s"));
     }
@@ -178,8 +179,7 @@ class TorchFileTest {
     assertRefused(ascii("GGUF1234"), "is no ZIP archive");
     byte[] none = ascii("}.");
     assertThat(read(zip(ZipEntry.STORED, Map.of("x/data.pkl", none)))).isEmpty();
-    assertRefused(
-        zip(ZipEntry.DEFLATED, Map.of("x/data.pkl", none)), "'x/data.pkl' is compressed");
+    assertRefused(zip(ZipEntry.DEFLATED, Map.of("x/data.pkl", none)), "'x/data.pkl' is compressed");
     assertRefused(zip(ZipEntry.STORED, Map.of("x/other", none)), "0 entries data.pkl");
     assertRefused(
         zip(ZipEntry.STORED, Map.of("x/data.pkl", none, "y/data.pkl", none)), "2 entries");
@@ -204,13 +204,14 @@ class TorchFileTest {
     byte[] file = zip(ZipEntry.STORED, Map.of("x/data.pkl", ascii("}.")));
     ByteBuffer buffer = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
     if (value > 65_535) {
-      byte[] large = ByteBuffer.allocate(56 + 20)
-          .order(ByteOrder.LITTLE_ENDIAN)
-          .putInt(0, 0x06064b50)
-          .putLong(32, 400_000)
-          .putInt(56, 0x07064b50)
-          .putLong(64, file.length - 22L)
-          .array();
+      byte[] large =
+          ByteBuffer.allocate(56 + 20)
+              .order(ByteOrder.LITTLE_ENDIAN)
+              .putInt(0, 0x06064b50)
+              .putLong(32, 400_000)
+              .putInt(56, 0x07064b50)
+              .putLong(64, file.length - 22L)
+              .array();
       byte[] both = new byte[file.length + large.length];
       System.arraycopy(file, 0, both, 0, file.length - 22);
       System.arraycopy(large, 0, both, file.length - 22, large.length);

@@ -147,7 +147,8 @@ class UnpicklerTest {
   @Test
   void numbersOfEveryWidthAreRead() {
     assertThat(read("\\x8a\\x02\\x00\\xff.")).isEqualTo(new Value.Whole(-256));
-    assertThat(read("\\x8a\\x05\\xff\\xff\\xff\\xff\\x00.")).isEqualTo(new Value.Whole(0xFFFFFFFFL));
+    assertThat(read("\\x8a\\x05\\xff\\xff\\xff\\xff\\x00."))
+        .isEqualTo(new Value.Whole(0xFFFFFFFFL));
     assertThat(read("\\x8a\\x00.")).isEqualTo(new Value.Whole(0));
     assertThat(read("M\\xff\\xff.")).isEqualTo(new Value.Whole(65_535));
     assertThat(read("J\\xfe\\xff\\xff\\xff.")).isEqualTo(new Value.Whole(-2));

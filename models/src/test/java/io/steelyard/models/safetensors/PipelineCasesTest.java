@@ -139,8 +139,7 @@ class PipelineCasesTest {
                 Tokenizer.of(
                     new Metadata(
                         folder.toString(),
-                        TokenizerMetadata.of(
-                            folder, CheckpointConfig.read(folder), Family.LLAMA))))
+                        TokenizerMetadata.of(folder, CheckpointConfig.read(folder), Family.LLAMA))))
         .isInstanceOf(ModelException.class)
         .hasMessageContaining(said);
   }
@@ -183,8 +182,7 @@ class PipelineCasesTest {
   @Test
   void wordPieceTextComesBackInWords() throws IOException {
     Tokenizer tokenizer =
-        Tokenizer.of(
-            new Metadata("bert", metadata("wordpiece-uncased.json", "tokenizer.json")));
+        Tokenizer.of(new Metadata("bert", metadata("wordpiece-uncased.json", "tokenizer.json")));
     assertThat(tokenizer.decode(tokenizer.encode("The Engine measures", true)))
         .isEqualTo("the engine measures");
   }

@@ -113,8 +113,7 @@ class TokenizerMetadataTest {
           "3": {"content": "<|mask|>", "special": true}}}
         """);
     CheckpointConfig config = CheckpointConfig.read(directory);
-    Metadata metadata =
-        new Metadata("test", TokenizerMetadata.of(directory, config, Family.DREAM));
+    Metadata metadata = new Metadata("test", TokenizerMetadata.of(directory, config, Family.DREAM));
     assertThat(metadata.string(PRE)).isEqualTo("qwen2");
     assertThat(Tokenizer.of(metadata).encode("ab<|mask|>", true)).containsExactly(2, 3);
 
@@ -122,6 +121,14 @@ class TokenizerMetadataTest {
     assertThatThrownBy(() -> TokenizerMetadata.of(directory, config, Family.DREAM))
         .isInstanceOf(ModelException.class)
         .hasMessageContaining("the class 'OddTokenizer'");
+  }
+
+  @Test
+  void refusesFarMoreIdsThanTokens() {
+    String tokenizer = byteLevel("{\"type\": \"ByteLevel\"}", false);
+    assertThatThrownBy(() -> read(tokenizer.replace("\"id\": 4", "\"id\": 4000000"), 4_000_001))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("has 5 tokens for 4000001 ids");
   }
 
   @Test
@@ -207,11 +214,14 @@ class TokenizerMetadataTest {
   }
 
   private Metadata read(String tokenizer) throws IOException {
+    return read(tokenizer, tokenizer.contains("byte_fallback") ? 8 : 6);
+  }
+
+  private Metadata read(String tokenizer, int size) throws IOException {
     Files.writeString(directory.resolve("tokenizer.json"), tokenizer);
-    boolean pieces = tokenizer.contains("byte_fallback");
     Files.writeString(
         directory.resolve("config.json"),
-        "{\"vocab_size\": %d, \"eos_token_id\": [3, 4]}".formatted(pieces ? 8 : 6));
+        "{\"vocab_size\": %d, \"eos_token_id\": [3, 4]}".formatted(size));
     Map<String, Object> values =
         TokenizerMetadata.of(directory, CheckpointConfig.read(directory), Family.LLAMA);
     return new Metadata("tokenizer.json", values);

@@ -1,9 +1,15 @@
-package io.steelyard.models.catalogue;
+package io.steelyard.models;
 
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 
-/** Whether a mistyped name may mean a known one. */
+/** What a name that nobody knows may mean. */
 public final class NearMatch {
+  private static final int MOST = 3;
+  private static final int LONGEST = 64;
+
   private NearMatch() {}
 
   /** One contains the other, or a third of its letters at most has to change. */
@@ -12,6 +18,22 @@ public final class NearMatch {
     String b = known.toLowerCase(Locale.ROOT);
     return (a.length() >= 3 && (b.contains(a) || a.contains(b)))
         || distance(a, b) <= Math.max(a.length(), b.length()) / 3;
+  }
+
+  /** Up to three known names, the nearest first; such as contain the name or lie in it lead. */
+  public static List<String> nearest(String name, Collection<String> known) {
+    String cut = name.length() > LONGEST ? name.substring(0, LONGEST) : name;
+    String lower = cut.toLowerCase(Locale.ROOT);
+    return known.stream()
+        .sorted(
+            Comparator.comparing(
+                    (String each) -> {
+                      String other = each.toLowerCase(Locale.ROOT);
+                      return !(other.contains(lower) || lower.contains(other));
+                    })
+                .thenComparingInt(each -> distance(lower, each.toLowerCase(Locale.ROOT))))
+        .limit(MOST)
+        .toList();
   }
 
   /** Levenshtein's edit distance. */
