@@ -84,14 +84,15 @@ final class FewMatmul {
     // Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
     int room = (blocks + 7) / 8 * 8;
     activationScales = (long) room * code.fewBlock();
-    activationSums = activationScales + 4L * room;
+    long scale = code.fewScale();
+    activationSums = activationScales + scale * room;
     activationStride = (activationSums + 8L * room + 2 * 64 - 1) / 64 * 64;
     activations = scratch.shared().atLeast(tokens * activationStride);
     Function function = code.single(Single.FEW_ACTIVATIONS);
     for (int token = 0; token < tokens; token++) {
       long to = activations + token * activationStride;
       function.call(x.address(token), to, blocks, to + activationScales, to + activationSums);
-      RawMemory.clear(to + activationScales + 4L * blocks, 4L * (room - blocks));
+      RawMemory.clear(to + activationScales + scale * blocks, scale * (room - blocks));
       RawMemory.clear(to + activationSums + 8L * blocks, 8L * (room - blocks));
     }
   }

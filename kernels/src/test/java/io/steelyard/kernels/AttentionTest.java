@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.util.List;
-import java.util.function.IntFunction;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A fast tier's attention against the reference tier. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -26,19 +26,27 @@ abstract class AttentionTest {
   private static final AttentionRule RULE = new AttentionRule(0.125f, 0, 1000, true);
 
   private final Kernels reference = Kernels.of(Tier.REFERENCE, 2);
-  private final Tier tier;
   private final Kernels fast;
-  private final IntFunction<Kernels> made;
+  private final KernelsMaker made;
+  private final long work;
 
   AttentionTest(Tier tier) {
-    this(tier, threads -> Kernels.of(tier, threads));
+    this(KernelsMaker.of(tier));
   }
 
-  /** Tests what is made for a number of threads. */
-  AttentionTest(Tier tier, IntFunction<Kernels> made) {
-    this.tier = tier;
+  AttentionTest(KernelsMaker made) {
+    this(made, Long.MAX_VALUE);
+  }
+
+  /**
+   * Begins.
+   *
+   * @param work the most multiplications of a score that a shape may need to be tested
+   */
+  AttentionTest(KernelsMaker made, long work) {
     this.made = made;
-    fast = made.apply(2);
+    this.work = work;
+    fast = made.make(2, false);
   }
 
   /** The largest error allowed. */
@@ -52,44 +60,55 @@ abstract class AttentionTest {
     fast.close();
   }
 
+  private record Shape(int kvHeads, int group, int dimension, int earlier, int tokens) {
+    long work() {
+      return (long) kvHeads * group * dimension * tokens * (earlier + tokens);
+    }
+  }
+
+  private static final List<Shape> SHAPES =
+      List.of(
+          new Shape(1, 1, 64, 0, 1),
+          new Shape(3, 3, 64, 0, 1),
+          new Shape(3, 3, 64, 63, 1),
+          new Shape(3, 3, 64, 64, 1),
+          new Shape(2, 4, 8, 299, 1),
+          new Shape(2, 4, 8, 130, 3),
+          new Shape(1, 1, 7, 5, 4),
+          new Shape(3, 3, 64, 0, 5),
+          new Shape(3, 3, 64, 0, 130),
+          new Shape(3, 3, 64, 77, 40),
+          new Shape(2, 4, 8, 0, 64),
+          new Shape(3, 2, 12, 1, 129),
+          new Shape(1, 7, 80, 100, 33),
+          new Shape(1, 1, 7, 0, 50),
+          new Shape(2, 1, 128, 47, 49),
+          new Shape(2, 4, 64, 2500, 1),
+          new Shape(2, 4, 64, 2045, 7),
+          new Shape(1, 2, 64, 1020, 16),
+          new Shape(1, 3, 64, 900, 300));
+
+  private Stream<Shape> shapes() {
+    return SHAPES.stream().filter(shape -> shape.work() <= work);
+  }
+
   @ParameterizedTest
-  @CsvSource({
-    // kv heads, group, dimension, earlier positions, tokens
-    "1, 1, 64, 0, 1",
-    "3, 3, 64, 0, 1",
-    "3, 3, 64, 63, 1",
-    "3, 3, 64, 64, 1",
-    "2, 4, 8, 299, 1",
-    "2, 4, 8, 130, 3",
-    "1, 1, 7, 5, 4",
-    "3, 3, 64, 0, 5",
-    "3, 3, 64, 0, 130",
-    "3, 3, 64, 77, 40",
-    "2, 4, 8, 0, 64",
-    "3, 2, 12, 1, 129",
-    "1, 7, 80, 100, 33",
-    "1, 1, 7, 0, 50",
-    "2, 1, 128, 47, 49",
-    "2, 4, 64, 2500, 1",
-    "2, 4, 64, 2045, 7",
-    "1, 2, 64, 1020, 16",
-    "1, 3, 64, 900, 300"
-  })
-  void attentionAgrees(int kvHeads, int group, int dimension, int earlier, int tokens) {
+  @MethodSource("shapes")
+  void attentionAgrees(Shape shape) {
     for (DataType type : TYPES) {
-      if (dimension % type.blockSize() > 0) {
+      if (shape.dimension % type.blockSize() > 0) {
         continue;
       }
       try (Arena arena = Arena.ofShared()) {
-        for (AttentionRule rule : rules(dimension, earlier + tokens + 2 * TYPES.indexOf(type))) {
+        for (AttentionRule rule : rules(shape.dimension, shape.earlier + shape.tokens + 2 * TYPES.indexOf(type))) {
           Rows expected =
-              attend(reference, arena, type, kvHeads, group, dimension, earlier, tokens, rule);
-          Rows actual = attend(fast, arena, type, kvHeads, group, dimension, earlier, tokens, rule);
-          for (int token = 0; token < tokens; token++) {
+              attend(reference, arena, type, shape, rule);
+          Rows actual = attend(fast, arena, type, shape, rule);
+          for (int token = 0; token < shape.tokens; token++) {
             for (int i = 0; i < expected.width(); i++) {
               assertThat(Math.abs((double) expected.get(token, i) - actual.get(token, i)))
                   .as("%s cache, %s, token %d, column %d", type, rule, token, i)
-                  .isLessThanOrEqualTo(tolerance(type, tokens));
+                  .isLessThanOrEqualTo(tolerance(type, shape.tokens));
             }
           }
         }
@@ -114,11 +133,12 @@ abstract class AttentionTest {
   void theNumberOfThreadsChangesNoBit() {
     AttentionRule rule = AttentionRule.causal(0.125f);
     for (int tokens : new int[] {1, 70}) {
+      Shape shape = new Shape(3, 3, 64, 150, tokens);
       try (Arena arena = Arena.ofShared()) {
-        Rows expected = attend(fast, arena, DataType.F16, 3, 3, 64, 150, tokens, rule);
+        Rows expected = attend(fast, arena, DataType.F16, shape, rule);
         for (int threads : new int[] {1, 3}) {
-          try (Kernels other = made.apply(threads)) {
-            Rows actual = attend(other, arena, DataType.F16, 3, 3, 64, 150, tokens, rule);
+          try (Kernels other = made.make(threads, false)) {
+            Rows actual = attend(other, arena, DataType.F16, shape, rule);
             for (int token = 0; token < tokens; token++) {
               assertThat(actual.row(token).mismatch(expected.row(token))).isEqualTo(-1);
             }
@@ -152,17 +172,17 @@ abstract class AttentionTest {
   @Test
   void deterministicAttentionIsThatOfSingleTokens() {
     try (Arena arena = Arena.ofShared();
-        Kernels deterministic = Kernels.of(tier, 2, true)) {
+        Kernels deterministic = made.make(2, true)) {
       RandomData data = new RandomData(arena, 12);
-      KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 64, 1050));
-      Rows rows = data.rows(1050, 128, 128);
-      fast.store(cache, rows, rows, 0, 1050);
-      Rows queries = data.rows(50, 256, 256);
-      Rows together = Rows.allocate(arena, 50, 256);
-      Rows single = Rows.allocate(arena, 50, 256);
-      deterministic.attention(queries, cache, 1000, RULE, together, 50);
-      for (int token = 0; token < 50; token++) {
-        fast.attention(queries.from(token), cache, 1000 + token, RULE, single.from(token), 1);
+      KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 64, 1030));
+      Rows rows = data.rows(1030, 128, 128);
+      fast.store(cache, rows, rows, 0, 1030);
+      Rows queries = data.rows(20, 256, 256);
+      Rows together = Rows.allocate(arena, 20, 256);
+      Rows single = Rows.allocate(arena, 20, 256);
+      deterministic.attention(queries, cache, 1010, RULE, together, 20);
+      for (int token = 0; token < 20; token++) {
+        fast.attention(queries.from(token), cache, 1010 + token, RULE, single.from(token), 1);
       }
       assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
     }
@@ -289,20 +309,20 @@ abstract class AttentionTest {
       Kernels kernels,
       Arena arena,
       DataType type,
-      int kvHeads,
-      int group,
-      int dimension,
-      int earlier,
-      int tokens,
+      Shape shape,
       AttentionRule rule) {
+    int dimension = shape.dimension;
+    int earlier = shape.earlier;
+    int tokens = shape.tokens;
+    int group = shape.group;
     RandomData data = new RandomData(arena, 31L * dimension + earlier + tokens);
-    int width = kvHeads * dimension;
+    int width = shape.kvHeads * dimension;
     Rows keys = data.rows(earlier + tokens, width, width + 9);
     Rows values = data.rows(earlier + tokens, width, width + 9);
     Rows queries = data.rows(tokens, width * group, width * group + 9);
     Rows out = data.rows(tokens, width * group, width * group + 1);
     KeyValues cache =
-        kernels.keyValues(arena, new KeyValues.Shape(type, kvHeads, dimension, earlier + tokens));
+        kernels.keyValues(arena, new KeyValues.Shape(type, shape.kvHeads, dimension, earlier + tokens));
     kernels.store(cache, keys, values, 0, earlier);
     kernels.store(cache, keys.from(earlier), values.from(earlier), earlier, tokens);
     kernels.attention(queries, cache, earlier, rule, out, tokens);

@@ -19,7 +19,11 @@ abstract class ElementwiseTest {
   private final Kernels fast;
 
   ElementwiseTest(Tier tier) {
-    fast = Kernels.of(tier, 3);
+    this(KernelsMaker.of(tier));
+  }
+
+  ElementwiseTest(KernelsMaker made) {
+    fast = made.make(3, false);
   }
 
   @AfterAll

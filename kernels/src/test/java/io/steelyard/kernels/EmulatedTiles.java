@@ -28,8 +28,9 @@ import io.steelyard.kernels.machine.TileCode;
  * sums, multiplied tile by tile with the AVX-512 product of bf16 pairs.
  */
 final class EmulatedTiles extends Amx {
-  static Kernels kernels(int threads) {
-    return new MachineKernels(new ThreadTeam(threads), Tier.AVX512, new EmulatedTiles(), false);
+  static Kernels kernels(int threads, boolean deterministic) {
+    return new MachineKernels(
+        new ThreadTeam(threads), Tier.AVX512, new EmulatedTiles(), deterministic);
   }
 
   @Override

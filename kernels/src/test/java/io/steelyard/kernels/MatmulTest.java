@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.steelyard.kernels.codec.Repacker;
 import io.steelyard.kernels.codec.TensorCodec;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
-import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
@@ -17,24 +17,24 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** A fast tier's products and decoders against the reference tier. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class MatmulTest {
-  private static final int[] ROWS = {1, 5, 6, 7, 49, 130};
-  private static final int[] TOKENS = {1, 2, 4, 5, 16, 17, 31, 32, 33, 130};
-
-  final Tier tier;
   final Kernels reference = Kernels.of(Tier.REFERENCE, 2);
   final Kernels fast;
 
-  private final IntFunction<Kernels> made;
+  private final KernelsMaker made;
+  private final Sizes sizes;
 
   MatmulTest(Tier tier) {
-    this(tier, threads -> Kernels.of(tier, threads));
+    this(KernelsMaker.of(tier));
   }
 
-  /** Tests what is made for a number of threads. */
-  MatmulTest(Tier tier, IntFunction<Kernels> made) {
-    this.tier = tier;
+  MatmulTest(KernelsMaker made) {
+    this(made, Sizes.ALL);
+  }
+
+  MatmulTest(KernelsMaker made, Sizes sizes) {
     this.made = made;
-    fast = made.apply(2);
+    this.sizes = sizes;
+    fast = made.make(2, false);
   }
 
   /**
@@ -51,29 +51,12 @@ abstract class MatmulTest {
     fast.close();
   }
 
-  static int[] columns(DataType type) {
-    return switch (type.blockSize()) {
-      case 1 -> new int[] {1, 3, 17, 64, 77, 1100};
-      case 32 -> new int[] {32, 96, 576, 1056};
-      default -> new int[] {256, 768, 1280};
-    };
-  }
-
-  /** Types without kernels of their own take the paths of those that have some. */
-  private static int[] rows(DataType type) {
-    return Repacker.target(type) == type ? ROWS : new int[] {1, 49};
-  }
-
-  private static int[] tokens(DataType type) {
-    return Repacker.target(type) == type ? TOKENS : new int[] {1, 5, 17, 130};
-  }
-
   @ParameterizedTest
   @EnumSource
   void productsAgreeForAllTypesAndSizes(DataType type) {
-    for (int columns : columns(type)) {
-      for (int rows : rows(type)) {
-        for (int tokens : tokens(type)) {
+    for (int columns : sizes.columns(type)) {
+      for (int rows : sizes.rows(type)) {
+        for (int tokens : sizes.tokens(type)) {
           long seed = columns * 1_000_003L + rows * 1009L + tokens;
           try (Arena arena = Arena.ofShared()) {
             RandomData data = new RandomData(arena, seed);
@@ -86,9 +69,28 @@ abstract class MatmulTest {
     }
   }
 
+  /** Scales of 2^-128 to 2^-126, of which the first two are subnormal, and of 2^120 to 2^122. */
+  @Test
+  void theSmallestAndTheLargestPowersOfTwoScale() {
+    for (int first : new int[] {0, 248}) {
+      for (int tokens : new int[] {1, 40}) {
+        try (Arena arena = Arena.ofShared()) {
+          RandomData data = new RandomData(arena, first);
+          Tensor tensor = data.tensor(DataType.MXFP4, 9, 160);
+          for (int block = 0; block * 17L < tensor.data().byteSize(); block++) {
+            tensor.data().set(ValueLayout.JAVA_BYTE, block * 17L, (byte) (first + block % 3));
+          }
+          Rows x = data.rows(tokens, 160, 160);
+          reference.scale(x, first == 0 ? 0x1p60f : 0x1p-60f, tokens);
+          compare(List.of(tensor), x, data.rows(tokens, 9, 9), tokens, arena, first);
+        }
+      }
+    }
+  }
+
   @Test
   void stackedTensorsOfDifferentTypesGiveOneProduct() {
-    for (int tokens : TOKENS) {
+    for (int tokens : sizes.tokens(DataType.Q4_K)) {
       try (Arena arena = Arena.ofShared()) {
         RandomData data = new RandomData(arena, tokens);
         List<Tensor> parts =
@@ -171,6 +173,7 @@ abstract class MatmulTest {
   private static double extra(DataType type) {
     return switch (type) {
       case Q4_0, Q4_1, Q4_K, Q5_K -> 4;
+      case IQ4_NL, IQ4_XS, MXFP4 -> 6;
       default -> 1;
     };
   }
@@ -178,7 +181,7 @@ abstract class MatmulTest {
   @ParameterizedTest
   @EnumSource
   void embeddingsAreTheCodecsBits(DataType type) {
-    for (int columns : columns(type)) {
+    for (int columns : sizes.columns(type)) {
       try (Arena arena = Arena.ofShared()) {
         RandomData data = new RandomData(arena, columns);
         List<Tensor> parts =
@@ -212,7 +215,7 @@ abstract class MatmulTest {
         fast.matmul(fast.prepare(parts), x, expected, tokens);
         for (int threads : new int[] {1, 3}) {
           Rows actual = Rows.allocate(arena, tokens, 133);
-          try (Kernels other = made.apply(threads)) {
+          try (Kernels other = made.make(threads, false)) {
             other.matmul(other.prepare(parts), x, actual, tokens);
           }
           assertThat(actual.data().mismatch(expected.data()))
@@ -245,7 +248,7 @@ abstract class MatmulTest {
   @EnumSource
   void deterministicProductsAreThoseOfSingleTokens(DataType type) {
     try (Arena arena = Arena.ofShared();
-        Kernels deterministic = Kernels.of(tier, 2, true)) {
+        Kernels deterministic = made.make(2, true)) {
       RandomData data = new RandomData(arena, 11);
       Matrix matrix = deterministic.prepare(List.of(data.tensor(type, 21, 256)));
       Rows x = data.rows(45, 256, 256);

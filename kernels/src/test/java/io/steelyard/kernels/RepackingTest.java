@@ -73,18 +73,19 @@ class RepackingTest {
   void holdsAsFloat32WhatIsTooLargeForLess() {
     try (Arena arena = Arena.ofShared();
         ThreadTeam team = new ThreadTeam(2)) {
-      Tensor tensor = new RandomData(arena, 3).tensor(DataType.MXFP4, 7, 64);
-      // The exponent of the last row's last block.
-      tensor.data().set(ValueLayout.JAVA_BYTE, tensor.data().byteSize() - 17, (byte) 200);
+      Tensor tensor = new RandomData(arena, 3).tensor(DataType.IQ3_S, 7, 512);
+      // The last row's last block has the largest half, times odd numbers up to 31.
+      long block = tensor.data().byteSize() - DataType.IQ3_S.blockBytes();
+      tensor.data().set(ValueLayout.JAVA_SHORT_UNALIGNED, block, (short) 0x7BFF);
 
       StackedMatrix matrix = Repacking.of(StackedMatrix.of(List.of(tensor)), team, arena);
 
       Tensor held = matrix.held().getFirst();
       assertThat(held.type()).isEqualTo(DataType.F32);
       // With the attempt that failed.
-      assertThat(matrix.ownedBytes()).isEqualTo(DataType.Q8_0.bytes(7 * 64) + 4 * 7 * 64);
-      float[] expected = new float[7 * 64];
-      Codec.of(DataType.MXFP4).decode(tensor.data(), 0, expected, 0, expected.length);
+      assertThat(matrix.ownedBytes()).isEqualTo(DataType.Q8_0.bytes(7 * 512) + 4 * 7 * 512);
+      float[] expected = new float[7 * 512];
+      Codec.of(DataType.IQ3_S).decode(tensor.data(), 0, expected, 0, expected.length);
       assertThat(held.data().toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(expected);
     }
   }

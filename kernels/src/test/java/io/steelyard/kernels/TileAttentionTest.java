@@ -1,7 +1,5 @@
 package io.steelyard.kernels;
 
-import java.util.function.IntFunction;
-
 /** Attention in tiles of bf16. */
 abstract class TileAttentionTest extends AttentionTest {
   /**
@@ -10,8 +8,12 @@ abstract class TileAttentionTest extends AttentionTest {
    */
   private static final double ROUNDED = 1e-4;
 
-  TileAttentionTest(Tier tier, IntFunction<Kernels> made) {
-    super(tier, made);
+  TileAttentionTest(KernelsMaker made) {
+    super(made);
+  }
+
+  TileAttentionTest(KernelsMaker made, long work) {
+    super(made, work);
   }
 
   @Override

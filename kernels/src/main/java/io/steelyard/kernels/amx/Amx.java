@@ -50,7 +50,7 @@ public class Amx extends Avx512 implements TileCode {
   @Override
   public Function weights(DataType type) {
     if (!weights.containsKey(type)) {
-      weights.put(type, TileWeights.of(type));
+      weights.put(type, ready(TileWeights.of(type)));
     }
     return weights.get(type);
   }
@@ -58,7 +58,7 @@ public class Amx extends Avx512 implements TileCode {
   @Override
   public Function panels(DataType type) {
     if (!panels.containsKey(type)) {
-      panels.put(type, TilePanels.of(type));
+      panels.put(type, ready(TilePanels.of(type)));
     }
     return panels.get(type);
   }
@@ -67,7 +67,7 @@ public class Amx extends Avx512 implements TileCode {
   public Function activations(boolean split) {
     int index = split ? 1 : 0;
     if (activations[index] == null) {
-      activations[index] = TileActivations.of(split);
+      activations[index] = ready(TileActivations.of(split));
     }
     return activations[index];
   }
@@ -76,7 +76,7 @@ public class Amx extends Avx512 implements TileCode {
   public Function product(boolean split) {
     int index = split ? 1 : 0;
     if (products[index] == null) {
-      products[index] = makeProduct(split);
+      products[index] = ready(makeProduct(split));
     }
     return products[index];
   }
@@ -91,12 +91,13 @@ public class Amx extends Avx512 implements TileCode {
     if (!parts.containsKey(part)) {
       parts.put(
           part,
-          switch (part) {
-            case RESULTS -> TileResults.function();
-            case QUERY -> TileQuery.function();
-            case SOFTMAX -> TileSoftmax.function();
-            case ATTENDED -> TileAttended.function();
-          });
+          ready(
+              switch (part) {
+                case RESULTS -> TileResults.function();
+                case QUERY -> TileQuery.function();
+                case SOFTMAX -> TileSoftmax.function();
+                case ATTENDED -> TileAttended.function();
+              }));
     }
     return parts.get(part);
   }

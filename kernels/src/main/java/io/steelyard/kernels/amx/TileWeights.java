@@ -19,6 +19,7 @@ import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTNE2PS2BF16;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
+import static io.steelyard.kernels.assembler.Op.VMAXPS;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU16;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU32;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
@@ -26,6 +27,7 @@ import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPANDD;
+import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPERMI2PS;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
@@ -50,6 +52,7 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.Levels;
 import io.steelyard.kernels.avx2.Snippets;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
@@ -81,6 +84,10 @@ final class TileWeights {
   private static final Vec OWN_BITS = xmm(23);
   private static final Vec UPPER = xmm(22);
   private static final Vec MINIMA = zmm(21);
+  private static final Vec LEAST = zmm(20);
+  private static final Vec HALF = zmm(19);
+  private static final Vec LOW_SHIFTS = zmm(18);
+  private static final Vec HIGH_SHIFTS = zmm(17);
 
   private final Assembler a;
   private final DataType type;
@@ -117,7 +124,8 @@ final class TileWeights {
       case F16 -> float16(false);
       case BF16 -> bfloat16(false);
       case Q8_0 -> bytesOfBlock();
-      case Q4_0, Q4_1 -> nibblesOfBlock();
+      case Q4_0, Q4_1, IQ4_NL, MXFP4 -> nibblesOfBlock();
+      case IQ4_XS -> extraSmall();
       case Q4_K, Q5_K -> fourOrFiveBits();
       case Q6_K -> sixBits();
       default -> throw MachineCode.unsupported(type);
@@ -173,6 +181,7 @@ final class TileWeights {
         Snippets.constant(a, UPPER_BITS, 0x30, RAX);
         Snippets.constant(a, EXCESS, -32f, RAX);
       }
+      case IQ4_NL, IQ4_XS, MXFP4 -> levels();
       default -> {}
     }
     if (type == DataType.Q4_K || type == DataType.Q5_K) {
@@ -189,6 +198,28 @@ final class TileWeights {
       a.kmovd(K1, RAX);
       Snippets.constant(a, EXCESS, 0x8000_0000, RAX);
       a.zero(K1).op(VPORD, MINIMA, EXCESS, EXCESS);
+    }
+  }
+
+  private void levels() {
+    longs(xmm(0), Levels.eight(type, true, 0), Levels.eight(type, false, 0));
+    a.op(VPMOVSXBD, VALUES, xmm(0));
+    a.op(VCVTDQ2PS, VALUES, VALUES);
+    if (type == DataType.MXFP4) {
+      Snippets.constant(a, LEAST, Levels.LEAST_POWER, RAX);
+      Snippets.constant(a, HALF, Levels.HALF, RAX);
+    }
+    if (type == DataType.IQ4_XS) {
+      // A run's scale has four bits in the second word of 4 bytes, two in the upper half of the
+      // first.
+      Snippets.indices(a, LOW_SHIFTS, RAX);
+      Snippets.constant(a, HIGH_SHIFTS, 12, RAX);
+      a.op(VPADDD, HIGH_SHIFTS, HIGH_SHIFTS, LOW_SHIFTS);
+      a.op(VPADDD, HIGH_SHIFTS, HIGH_SHIFTS, LOW_SHIFTS);
+      a.op(VPSLLD_IMM, LOW_SHIFTS, LOW_SHIFTS, 2);
+      Snippets.constant(a, NIBBLE, 0x0F, RAX);
+      Snippets.constant(a, UPPER_BITS, 0x30, RAX);
+      Snippets.constant(a, EXCESS, Levels.EXCESS, RAX);
     }
   }
 
@@ -243,20 +274,37 @@ final class TileWeights {
 
   /** Low nibbles, then high ones, each an index into the values that the block has. */
   private void nibblesOfBlock() {
-    boolean one = type == DataType.Q4_1;
     Vec values = zmm(2);
-    half(values, at(R10));
-    if (one) {
+    if (type == DataType.MXFP4) {
+      powerOfTwo(values);
+    } else {
+      half(values, at(R10));
+    }
+    if (type == DataType.Q4_1) {
       half(zmm(3), at(R10, 2));
       a.op(VFMADD213PS, values, VALUES, zmm(3));
     } else {
       a.op(VMULPS, values, values, VALUES);
     }
-    a.op(VPMOVZXBD, zmm(0), at(R10, one ? 4 : 2));
+    nibbles(type.blockBytes() - 16, values, 0);
+  }
+
+  /** Stores as a chunk what 16 bytes of nibbles select of 16 values. */
+  private void nibbles(int place, Vec values, int chunk) {
+    a.op(VPMOVZXBD, zmm(0), at(R10, place));
     a.op(VPSRLD_IMM, zmm(1), zmm(0), 4);
     a.op(VPERMPS, zmm(0), zmm(0), values);
     a.op(VPERMPS, zmm(1), zmm(1), values);
-    store(0);
+    store(chunk);
+  }
+
+  /** The scale of MXFP4, whose first byte becomes a float32's exponent. */
+  private void powerOfTwo(Vec to) {
+    a.op(VPBROADCASTD, to, at(R10));
+    a.op(VPSLLD_IMM, to, to, 24);
+    a.op(VPSRLD_IMM, to, to, 1);
+    a.op(VMAXPS, to, to, LEAST);
+    a.op(VMULPS, to, to, HALF);
   }
 
   // ---- Blocks of 256.
@@ -267,6 +315,25 @@ final class TileWeights {
 
   private static Mem minimum(int run) {
     return at(RSP, -32 + Float.BYTES * run);
+  }
+
+  private void extraSmall() {
+    a.op(VPBROADCASTD, zmm(1), at(R10, 4));
+    a.op(VPSRLVD, zmm(1), zmm(1), LOW_SHIFTS);
+    a.op(VPANDD, zmm(1), zmm(1), NIBBLE);
+    a.op(VPBROADCASTD, zmm(2), at(R10));
+    a.op(VPSRLVD, zmm(2), zmm(2), HIGH_SHIFTS);
+    a.op(VPTERNLOGD, zmm(1), zmm(2), UPPER_BITS, OR_OF_AND);
+    a.op(VPSUBD, zmm(1), zmm(1), EXCESS);
+    a.op(VCVTDQ2PS, zmm(1), zmm(1));
+    half(zmm(2), at(R10));
+    a.op(VMULPS, zmm(1), zmm(1), zmm(2));
+    a.op(VMOVUPS_STORE, at(RSP, -64), zmm(1));
+    for (int run = 0; run < 8; run++) {
+      Vec values = zmm(2);
+      a.broadcast(VMULPS, values, VALUES, scale(run));
+      nibbles(8 + 16 * run, values, run);
+    }
   }
 
   private void fourOrFiveBits() {

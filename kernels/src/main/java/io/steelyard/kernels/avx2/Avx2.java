@@ -53,6 +53,11 @@ public class Avx2 extends MachineCode {
   }
 
   @Override
+  public int fewScale() {
+    return FewActivations.SPREAD;
+  }
+
+  @Override
   protected Function make(Single which) {
     return switch (which) {
       case CALLS -> Calls.function();
@@ -103,7 +108,7 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeFew(DataType type, int tokens) {
-    return FewTokens.of(type, tokens);
+    return FewNibbles.takes(type) ? FewNibbles.of(type, tokens) : FewTokens.of(type, tokens);
   }
 
   @Override

@@ -2,11 +2,16 @@ package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VBROADCASTI128;
+import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULSS;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
@@ -21,7 +26,8 @@ import io.steelyard.kernels.machine.Function;
  * scale.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
- * not used; where the sum of the first block's activations goes, that of the next behind it.
+ * where the first block's operands of {@link FewNibbles} with one token go, those of the next
+ * behind them; where the sum of the first block's activations goes, that of the next behind it.
  *
  * <p>All sums are of what was rounded, so that an offset and the rounding's error don't add up.
  */
@@ -34,6 +40,14 @@ final class FewActivations {
 
   /** Bytes of a block: a multiple of a register, so that none lies in two of the cache's lines. */
   static final int BLOCK = 96;
+
+  /** Bytes of a block's operands for both halves of a register: four times 8 values, twice each. */
+  static final int SPREAD = 4 * 32 + 2 * 32;
+
+  /** Places in them, after the values: scale and eighth of the sum, for all lanes. */
+  static final int SPREAD_SCALE = 128;
+
+  static final int SPREAD_EIGHTH = 160;
 
   private static final float LARGEST = 32_767;
 
@@ -54,6 +68,15 @@ final class FewActivations {
     a.op(VMULSS, sum, sum, EIGHTH.as(16));
     a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), sum);
     Rounding.storeWords(a);
+    for (int quarter = 0; quarter < 4; quarter++) {
+      a.op(VBROADCASTI128, ymm(0), at(RSI, 16 * quarter));
+      a.op(VMOVDQU_STORE, at(RCX, 32 * quarter), ymm(0));
+    }
+    a.op(VBROADCASTSS, ymm(0), at(RSI, SCALE));
+    a.op(VMOVUPS_STORE, at(RCX, SPREAD_SCALE), ymm(0));
+    a.op(VBROADCASTSS, ymm(0), at(RSI, EIGHTH_OF_SUM));
+    a.op(VMOVUPS_STORE, at(RCX, SPREAD_EIGHTH), ymm(0));
+    a.add(RCX, SPREAD);
     a.add(R8, Float.BYTES);
     a.add(RDI, 128);
     a.add(RSI, BLOCK);

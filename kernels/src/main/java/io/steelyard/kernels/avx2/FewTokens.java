@@ -23,7 +23,6 @@ import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231SS;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
@@ -39,7 +38,6 @@ import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
 import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSUBB;
 import static io.steelyard.kernels.assembler.Op.VPSUBW;
 import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
@@ -123,7 +121,7 @@ final class FewTokens {
     }
     switch (type) {
       case F32, F16, BF16 -> floats();
-      case Q8_0, Q4_0, Q4_1 -> blocks();
+      case Q8_0 -> bytes();
       case Q4_K, Q5_K, Q6_K -> largeBlocks();
       default -> throw MachineCode.unsupported(type);
     }
@@ -226,12 +224,10 @@ final class FewTokens {
   }
 
   private void constants() {
-    boolean bytes = type == DataType.Q4_0;
-    int nibbles = bytes || type == DataType.Q4_1 ? 0x0F0F_0F0F : 0x000F_000F;
-    Snippets.constant(a, NIBBLES, nibbles, RAX);
+    Snippets.constant(a, NIBBLES, 0x000F_000F, RAX);
     int high = type == DataType.Q6_K ? 0x0030_0030 : 0x0010_0010;
     Snippets.constant(a, HIGH_BITS, high, RAX);
-    Snippets.constant(a, EXCESS, bytes ? 0x0808_0808 : 0x0020_0020, RAX);
+    Snippets.constant(a, EXCESS, 0x0020_0020, RAX);
   }
 
   private void nextBlock(Label block, int blocks) {
@@ -241,34 +237,12 @@ final class FewTokens {
     a.jump(Condition.NOT_EQUAL, block);
   }
 
-  private void blocks() {
+  private void bytes() {
     Label block = a.loop();
-    if (type == DataType.Q8_0) {
-      for (int half = 0; half < 2; half++) {
-        a.op(VPMOVSXBW, weights(half), at(R12, 2 + 16 * half));
-      }
-    } else {
-      Vec low = weights(0).as(16);
-      Vec high = weights(1).as(16);
-      a.op(VMOVDQU, low, at(R12, type.blockBytes() - 16));
-      a.op(VPSRLW_IMM, high, low, 4);
-      for (int half = 0; half < 2; half++) {
-        Vec nibbles = weights(half).as(16);
-        a.op(VPAND, nibbles, nibbles, NIBBLES.as(16));
-        if (type == DataType.Q4_0) {
-          a.op(VPSUBB, nibbles, nibbles, EXCESS.as(16));
-        }
-        a.op(VPMOVSXBW, weights(half), nibbles);
-      }
+    for (int half = 0; half < 2; half++) {
+      a.op(VPMOVSXBW, weights(half), at(R12, 2 + 16 * half));
     }
     half(scale(0), 0);
-    if (type == DataType.Q4_1) {
-      half(scale(1), 2);
-      for (int token = 0; token < tokens; token++) {
-        a.op(VBROADCASTSS, ymm(8), token(token, FewActivations.EIGHTH_OF_SUM));
-        a.op(VFMADD231PS, sum(token), scale(1), ymm(8));
-      }
-    }
     multiply(0);
     nextBlock(block, 1);
   }

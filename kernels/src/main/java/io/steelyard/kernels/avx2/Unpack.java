@@ -71,14 +71,18 @@ final class Unpack {
 
   private static void write(Assembler a, DataType type) {
     bytes(a, NIBBLES, 0x0F);
-    bytes(
-        a,
-        CONSTANT,
-        switch (type) {
-          case Q4_0 -> 8;
-          case Q6_K -> 32;
-          default -> 16;
-        });
+    if (Levels.has(type)) {
+      Levels.constants(a, type, 0);
+    } else {
+      bytes(
+          a,
+          CONSTANT,
+          switch (type) {
+            case Q4_0 -> 8;
+            case Q6_K -> 32;
+            default -> 16;
+          });
+    }
     if (type == DataType.Q6_K) {
       bytes(a, HIGH_BITS, 0x30);
     }
@@ -134,6 +138,23 @@ final class Unpack {
         half(a, xmm(1), at(RDI, 2));
         a.op(VMOVSS_STORE, at(RCX), xmm(1));
       }
+      case IQ4_NL -> {
+        levels(a, 0, at(RDI, 2));
+        half(a, xmm(1), at(RDI));
+        a.op(VMOVSS_STORE, at(RDX), xmm(1));
+      }
+      case MXFP4 -> {
+        levels(a, 0, at(RDI, 1));
+        Levels.powerOfTwo(a, xmm(1), at(RDI));
+        a.op(VMOVSS_STORE, at(RDX), xmm(1));
+      }
+      case IQ4_XS -> {
+        Levels.scales(a, ymm(1), ymm(2), ymm(3), at(RDI));
+        a.op(VMOVUPS_STORE, at(RDX), ymm(1));
+        for (int run = 0; run < 8; run++) {
+          levels(a, run, at(RDI, 8 + 16 * run));
+        }
+      }
       case Q4_K, Q5_K -> {
         kScales(a, offset -> at(RDI, offset), at(RDX), at(RCX), new Gpr[] {RAX, R10, R11}, 8);
         for (int pair = 0; pair < 4; pair++) {
@@ -159,8 +180,8 @@ final class Unpack {
 
   /** A float16 becomes float32 in all lanes. */
   private static void half(Assembler a, Vec to, Mem from) {
-    a.op(VPBROADCASTW, xmm(13), from);
-    a.op(VCVTPH2PS, to, xmm(13));
+    a.op(VPBROADCASTW, to.as(16), from);
+    a.op(VCVTPH2PS, to, to.as(16));
   }
 
   /** 16 bytes of nibbles: the low ones, then the high ones. */
@@ -169,6 +190,13 @@ final class Unpack {
     a.op(VPSRLW_IMM, xmm(1), xmm(0), 4);
     a.op(VINSERTI128, ymm(0), ymm(0), xmm(1), 1);
     a.op(VPAND, ymm(0), ymm(0), NIBBLES);
+  }
+
+  /** A run of 32 levels, of which 16 bytes hold the numbers. */
+  private static void levels(Assembler a, int run, Mem from) {
+    nibbles(a, from);
+    Levels.look(a, ymm(0));
+    a.op(VMOVDQU_STORE, at(RSI, 32 * run), ymm(0));
   }
 
   /**

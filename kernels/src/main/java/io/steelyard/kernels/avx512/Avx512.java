@@ -50,6 +50,11 @@ public class Avx512 extends Avx2 {
   }
 
   @Override
+  public int fewScale() {
+    return Float.BYTES;
+  }
+
+  @Override
   protected Function make(Single which) {
     return switch (which) {
       case FEW_ACTIVATIONS -> FewActivations.function();

@@ -1,21 +1,11 @@
 package io.steelyard.kernels.avx512;
 
-import static io.steelyard.kernels.assembler.Gpr.R14;
-import static io.steelyard.kernels.assembler.Gpr.R9;
-import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
-import static io.steelyard.kernels.assembler.Mask.K2;
-import static io.steelyard.kernels.assembler.Mask.K3;
-import static io.steelyard.kernels.assembler.Mask.K7;
-import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTI32X4;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
-import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
-import static io.steelyard.kernels.assembler.Op.VEXTRACTF64X4;
 import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU16;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
@@ -23,7 +13,7 @@ import static io.steelyard.kernels.assembler.Op.VPANDD;
 import static io.steelyard.kernels.assembler.Op.VPDPBUSD;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
 import static io.steelyard.kernels.assembler.Op.VPERMT2PS;
-import static io.steelyard.kernels.assembler.Op.VPERMW;
+import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.PRODUCT;
@@ -36,35 +26,28 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.Levels;
 import io.steelyard.kernels.avx2.Snippets;
-import java.util.stream.LongStream;
+import java.util.Optional;
 
 /**
- * {@link FewTokens} of Q4_0 and Q4_1: four blocks of a row at a time, whose 4-byte words take
- * turns, so that what differs by block is read for all lanes by one load. Low nibbles and high ones
- * have a register each. A row's scales, multiplied with those of the activations, and its sums of
- * offsets are computed for four rows at once, a quarter of the lanes each.
+ * {@link FewTokens} of small blocks of nibbles: four blocks of a row at a time, whose 4-byte words
+ * take turns, so that what differs by block is read for all lanes by one load. Low nibbles and high
+ * ones have a register each. A row's scales, multiplied with those of the activations, and its sums
+ * of offsets are computed for four rows at once, a quarter of the lanes each.
+ *
+ * <p>Nibbles are weights that are too large by 8 (Q4_0), or that a block's minimum is added to
+ * (Q4_1), or they name levels, which are taken less the least one.
  */
-final class FewNibbles implements FewTokens.Body {
-  private static final Vec SCALES = zmm(26);
-  private static final Vec MINIMA = zmm(27);
-  private static final Vec LOADED = zmm(28);
+abstract class FewNibbles implements FewTokens.Body {
+  static final Vec SCALES = zmm(26);
+  static final Vec MINIMA = zmm(27);
+  static final Vec LOADED = zmm(28);
 
-  private final Assembler a;
-  private final FewTokens of;
+  final Assembler a;
+  final FewTokens of;
   private final boolean minimum;
   private final int blockBytes;
-
-  /** Where two loads begin that hold all four blocks' bytes in whole 4-byte words. */
-  private final int begin;
-
-  private final int other;
-
-  /** The words of either load that are weights. */
-  private final Mem weights;
-
-  /** The 2-byte words of scales and of minima, for every row. */
-  private final Mem halves;
 
   /** The words of four blocks of activations that low and high nibbles are multiplied with. */
   private final Mem low;
@@ -77,6 +60,9 @@ final class FewNibbles implements FewTokens.Body {
   private final Mem seconds;
   private final Mem bits;
 
+  /** The levels, less the least. */
+  private final Optional<Mem> table;
+
   /** What the sums of offsets are multiplied with. */
   private final Mem excess;
 
@@ -85,40 +71,30 @@ final class FewNibbles implements FewTokens.Body {
     this.of = of;
     minimum = type == DataType.Q4_1;
     blockBytes = type.blockBytes();
-    begin = minimum ? 0 : 2;
-    other = minimum ? 16 : 8;
-    // From byte 2 on, Q4_0's first and third block; from byte 8 on, its second and fourth.
-    int[] firstWords = minimum ? new int[] {1, 6, 11, 28} : new int[] {0, 19, 9, 28};
-    weights = of.lanes(i -> firstWords[i % 4] + i / 4);
-    long scale = halfWords(0);
-    long next = halfWords(2);
-    halves = of.longs(scale, scale, scale, scale, next, next, next, next);
     low = of.lanes(i -> i % 4 * 8 + i / 4);
     high = of.lanes(i -> i % 4 * 8 + 4 + i / 4);
     firsts = of.lanes(i -> i % 4 * 2);
     seconds = of.lanes(i -> i % 4 * 2 + 1);
     bits = of.bytesOf(0x0F);
-    excess = of.floatsOf(minimum ? 1 : -8);
-    // Of one to three blocks at a row's end, nothing beyond them is touched: K3 selects their
-    // 2-byte
-    // words, K2 and K7 those of either load.
-    a.mov(RAX, at(R9));
-    a.and(RAX, 3);
-    a.lea(RBP, at(RAX, RAX, 8));
-    if (minimum) {
-      a.add(RBP, RAX);
-    }
-    Snippets.first(a, K3, RBP, R14);
-    a.sub(RBP, begin / 2);
-    Snippets.first(a, K2, RBP, R14);
-    a.sub(RBP, (other - begin) / 2);
-    Snippets.first(a, K7, RBP, R14);
+    table = Levels.has(type) ? Optional.of(table(of, type)) : Optional.empty();
+    excess = of.floatsOf(minimum ? 1 : table.isPresent() ? Levels.least(type) : -8);
   }
 
-  /** The numbers of four blocks' 2-byte words that begin at a byte of theirs. */
-  private long halfWords(int at) {
-    return LongStream.range(0, 4).map(b -> ((b * blockBytes + at) / 2) << (16 * b)).sum();
+  /** The levels of a type, less the least one, which makes them unsigned. */
+  static Mem table(FewTokens of, DataType type) {
+    int least = Levels.least(type);
+    return of.longs(Levels.eight(type, true, least), Levels.eight(type, false, least));
   }
+
+  /**
+   * Loads the weights of four blocks of a row, whose words take turns.
+   *
+   * @param some whether there are fewer blocks, beyond which nothing is touched
+   */
+  abstract void weights(Vec to, int row, boolean some);
+
+  /** Loads four rows' scales, and minima where there are some. */
+  abstract void scales(boolean some);
 
   @Override
   public void group() {
@@ -150,20 +126,18 @@ final class FewNibbles implements FewTokens.Body {
    */
   private void step(boolean some) {
     scales(some);
+    scaled();
     for (int row = 0; row < ROWS; row++) {
       Vec lows = zmm(16 + row);
       Vec highs = zmm(20 + row);
-      if (some) {
-        a.zero(K2).op(VMOVDQU16, lows, of.row(row, begin));
-        a.zero(K7).op(VMOVDQU16, PRODUCT, of.row(row, other));
-        a.op(VPERMT2PS, lows, of.held(weights, LOADED), PRODUCT);
-      } else {
-        a.op(VMOVUPS, lows, of.row(row, begin));
-        a.op(VPERMT2PS, lows, of.held(weights, LOADED), of.row(row, other));
-      }
+      weights(lows, row, some);
       a.op(VPSRLW_IMM, highs, lows, 4);
       a.op(VPANDD, lows, lows, of.held(bits, SCRATCH));
       a.op(VPANDD, highs, highs, of.held(bits, SCRATCH));
+      if (table.isPresent()) {
+        a.op(VPSHUFB, lows, of.held(table.get(), SCRATCH), lows);
+        a.op(VPSHUFB, highs, of.held(table.get(), SCRATCH), highs);
+      }
     }
     for (int token = 0; token < of.tokens(); token++) {
       activations(zmm(24), token, low);
@@ -186,22 +160,7 @@ final class FewNibbles implements FewTokens.Body {
   }
 
   /** Four rows' scales times each token's, and the products of offsets. */
-  private void scales(boolean some) {
-    Vec found = zmm(25);
-    Vec words = of.held(halves, zmm(24));
-    for (int row = 0; row < ROWS; row++) {
-      if (some) {
-        a.zero(K3).op(VMOVDQU16, LOADED, of.row(row, 0));
-        of.quarter(row).op(VPERMW, found, words, LOADED);
-      } else {
-        of.quarter(row).op(VPERMW, found, words, of.row(row, 0));
-      }
-    }
-    a.op(VCVTPH2PS, SCALES, found.as(32));
-    if (minimum) {
-      a.op(VEXTRACTF64X4, found.as(32), found, 1);
-      a.op(VCVTPH2PS, MINIMA, found.as(32));
-    }
+  private void scaled() {
     for (int token = 0; token < of.tokens(); token++) {
       a.op(VBROADCASTI32X4, PRODUCT, of.scales(token));
       a.op(VMULPS, PRODUCT, PRODUCT, SCALES);

@@ -148,7 +148,9 @@ final class FewTokens {
         switch (type) {
           case F32, F16, BF16 -> new FewFloats(a, this, type);
           case Q8_0 -> new FewBytes(a, this);
-          case Q4_0, Q4_1 -> new FewNibbles(a, this, type);
+          case Q4_0, Q4_1, IQ4_NL -> new FewHalves(a, this, type);
+          case MXFP4 -> new FewMicroscaled(a, this);
+          case IQ4_XS -> new FewExtraSmall(a, this);
           case Q4_K, Q5_K -> new FewFourOrFiveBits(a, this, type);
           case Q6_K -> new FewSixBits(a, this);
           default -> throw MachineCode.unsupported(type);

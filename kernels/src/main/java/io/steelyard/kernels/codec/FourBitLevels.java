@@ -63,7 +63,7 @@ public final class FourBitLevels {
   }
 
   /** The scale of 32 values of {@link #iq4ExtraSmall}. */
-  static float iq4ExtraSmallScale(MemorySegment from, long offset, int sub) {
+  private static float iq4ExtraSmallScale(MemorySegment from, long offset, int sub) {
     int high = (unsigned16(from, offset + 2) >> (2 * sub)) & 3;
     return half(from, offset) * ((nibble(from, offset + 4, sub) | high << 4) - 32);
   }

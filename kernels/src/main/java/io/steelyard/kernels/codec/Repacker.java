@@ -3,7 +3,6 @@ package io.steelyard.kernels.codec;
 import static io.steelyard.kernels.codec.Stored.FLOAT;
 import static io.steelyard.kernels.codec.Stored.SHORT;
 import static io.steelyard.kernels.codec.Stored.half;
-import static io.steelyard.kernels.codec.Stored.unsigned;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.DataType.Scaling;
@@ -45,9 +44,9 @@ public final class Repacker {
   /** What a type is repacked as; the type itself where that isn't needed. */
   public static DataType target(DataType type) {
     return switch (type) {
-      case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K -> type;
+      case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, MXFP4 -> type;
       // One scale for 32 values, times numbers of at most 8 bits.
-      case Q5_0, Q8_1, IQ4_NL, IQ4_XS, MXFP4, FP4 -> DataType.Q8_0;
+      case Q5_0, Q8_1, FP4 -> DataType.Q8_0;
       case INT8_TENSOR, INT8_ROW, INT8_G32, INT8_G64, INT8_G128 -> DataType.Q8_0;
       case Q1_0, Q2_0, TQ1_0, TQ2_0, IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S -> DataType.Q8_0;
       // Scales of 6 bits for 16 values of 3 bits.
@@ -62,7 +61,7 @@ public final class Repacker {
   /** Whether repacking rounds, each scale or value to 11 bits: by 1 part in 2048 at most. */
   public static boolean rounds(DataType type) {
     return switch (type) {
-      case IQ4_XS, IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S, FP4 -> true;
+      case IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S, FP4 -> true;
       case INT8_TENSOR, INT8_ROW, INT8_G32, INT8_G64, INT8_G128 -> true;
       case F16_2OF4 -> false;
       default -> target(type) == DataType.F16 && type != DataType.F16;
@@ -153,11 +152,9 @@ public final class Repacker {
     return switch (type) {
       case TQ1_0 -> half(from, block + 52);
       case TQ2_0 -> half(from, block + 64);
-      case MXFP4 -> FourBitLevels.halfOfE8M0(unsigned(from, block));
       case INT8_G32, INT8_G64, INT8_G128 -> from.get(FLOAT, block);
       // Levels are halves.
       case FP4 -> from.get(FLOAT, block) / 2;
-      case IQ4_XS -> FourBitLevels.iq4ExtraSmallScale(from, block, sub);
       case IQ1_S -> LatticeBlocks.iq1SmallScale(from, block, sub) * LatticeBlocks.SHIFT;
       case IQ2_XXS -> LatticeBlocks.iq2DoublyExtraSmallScale(from, block, sub);
       case IQ3_XXS -> LatticeBlocks.iq3DoublyExtraSmallScale(from, block, sub);

@@ -75,6 +75,9 @@ public abstract class MachineCode {
   /** Bytes of a block of activations for {@link #few}. */
   public abstract int fewBlock();
 
+  /** Bytes of a block's scale, behind all blocks, or of what is there instead. */
+  public abstract int fewScale();
+
   /** The product that multiplies a type's weights with many tokens. */
   public abstract Product product(DataType type);
 
@@ -86,7 +89,7 @@ public abstract class MachineCode {
   /** The panels of bytes that a type with blocks would have. */
   public static Product bytesOf(DataType type) {
     return switch (type) {
-      case Q8_0, Q4_0 -> Product.BYTES;
+      case Q8_0, Q4_0, IQ4_NL, IQ4_XS, MXFP4 -> Product.BYTES;
       case Q4_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
       case Q6_K -> Product.BYTES_HALVES;
       default -> throw unsupported(type);
@@ -105,6 +108,11 @@ public abstract class MachineCode {
   /** What a function of a type is refused with that has none: such weights must be repacked. */
   public static IllegalArgumentException unsupported(DataType type) {
     return new IllegalArgumentException("no machine code takes " + type + " as it is stored");
+  }
+
+  /** What is done to each function before it is used: nothing, unless tests emulate it. */
+  protected Function ready(Function made) {
+    return made;
   }
 
   protected abstract Function make(Single which);
@@ -142,7 +150,7 @@ public abstract class MachineCode {
   public final Function product(Product product, int tokens) {
     Function[] known = products.get(product);
     if (known[tokens] == null) {
-      known[tokens] = makeProduct(product, tokens);
+      known[tokens] = ready(makeProduct(product, tokens));
     }
     return known[tokens];
   }
@@ -177,13 +185,13 @@ public abstract class MachineCode {
   public final Function few(DataType type, int tokens) {
     Function[] known = few.get(type);
     if (known[tokens] == null) {
-      known[tokens] = makeFew(type, tokens);
+      known[tokens] = ready(makeFew(type, tokens));
     }
     return known[tokens];
   }
 
-  private static <K> Function made(Map<K, Function> known, K key, Supplier<Function> maker) {
-    Function function = maker.get();
+  private <K> Function made(Map<K, Function> known, K key, Supplier<Function> maker) {
+    Function function = ready(maker.get());
     known.put(key, function);
     return function;
   }

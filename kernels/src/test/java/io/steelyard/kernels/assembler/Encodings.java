@@ -155,7 +155,7 @@ final class Encodings {
     };
   }
 
-  private static boolean exists(Op op, int bytes) {
+  static boolean exists(Op op, int bytes) {
     boolean scalar =
         (op.memory == Op.Memory.DWORD || op == Op.VPEXTRW_STORE || op == Op.VPEXTRB_STORE)
             && op != Op.VBROADCASTSS
@@ -163,7 +163,7 @@ final class Encodings {
     return switch (op) {
       case VBROADCASTI64X4, VINSERTI64X4, VEXTRACTF64X4 -> bytes == 64;
       case VBROADCASTI32X4, VSHUFI32X4, VSHUFF32X4, VPERMPS -> bytes >= 32;
-      case VINSERTI128, VEXTRACTF128 -> bytes == 32;
+      case VINSERTI128, VEXTRACTF128, VBROADCASTI128 -> bytes == 32;
       default -> scalar ? bytes == 16 : op.encoding == Encoding.AVX ? bytes <= 32 : true;
     };
   }
@@ -171,7 +171,13 @@ final class Encodings {
   private void vector(Op op) {
     boolean memoryOnly =
         switch (op) {
-          case VMOVSS, VBROADCASTI32X4, VBROADCASTI64X4, VMASKMOVPS, VMASKMOVPS_STORE -> true;
+          case VMOVSS,
+              VBROADCASTI128,
+              VBROADCASTI32X4,
+              VBROADCASTI64X4,
+              VMASKMOVPS,
+              VMASKMOVPS_STORE ->
+              true;
           default -> false;
         };
     int highest = op.encoding == Encoding.AVX ? 15 : 31;

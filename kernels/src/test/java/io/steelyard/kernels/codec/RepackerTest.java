@@ -60,27 +60,24 @@ class RepackerTest {
 
   @Test
   void scalesThatFloat16CannotHoldAreRefused() {
-    byte[] block = new byte[17];
-    Arrays.fill(block, 1, 17, (byte) 0x11);
-    for (int exponent : new int[] {0, 102, 103, 104, 143, 144, 254}) {
-      block[0] = (byte) exponent;
-      // Half of 2^(exponent - 127), from 2^-24 to 2^15.
-      assertThat(
-              Repacker.of(DataType.MXFP4)
-                  .repack(
-                      row(DataType.MXFP4, block, 32), 0, MemorySegment.ofArray(new byte[34]), 0))
-          .as("exponent %d", exponent)
-          .isEqualTo(exponent >= 104 && exponent <= 143);
+    // Its values are whole multiples of the half that a block begins with, times 1 + 2 · 15.
+    byte[] block = new byte[DataType.IQ3_S.blockBytes()];
+    Arrays.fill(block, (byte) 0xFF);
+    for (float half : new float[] {0x1p-24f, 1, 2112, 2114, 65504}) {
+      short bits = Float.floatToFloat16(half);
+      block[0] = (byte) bits;
+      block[1] = (byte) (bits >> 8);
+      assertThat(repacksIq3Small(block)).as("scale %s", half).isEqualTo(half * 31 <= 65504);
     }
-    // Where all values are zero, the scale doesn't matter.
-    assertThat(
-            Repacker.of(DataType.MXFP4)
-                .repack(
-                    row(DataType.MXFP4, new byte[17], 32),
-                    0,
-                    MemorySegment.ofArray(new byte[34]),
-                    0))
-        .isTrue();
+  }
+
+  private static boolean repacksIq3Small(byte[] block) {
+    return Repacker.of(DataType.IQ3_S)
+        .repack(
+            row(DataType.IQ3_S, block, 256),
+            0,
+            MemorySegment.ofArray(new byte[(int) DataType.Q8_0.bytes(256)]),
+            0);
   }
 
   private static Tensor row(DataType type, byte[] blocks, int count) {

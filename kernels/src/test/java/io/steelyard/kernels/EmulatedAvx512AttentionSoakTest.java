@@ -1,0 +1,14 @@
+package io.steelyard.kernels;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+
+/** The AVX-512 tier's attention of all sizes, on any processor. */
+@Tag("soak")
+@EnabledOnOs(OS.LINUX)
+final class EmulatedAvx512AttentionSoakTest extends AttentionTest {
+  EmulatedAvx512AttentionSoakTest() {
+    super(EmulatedKernels.of(Tier.AVX512));
+  }
+}

@@ -1,0 +1,49 @@
+package io.steelyard.kernels;
+
+import io.steelyard.kernels.amx.Amx;
+import io.steelyard.kernels.avx2.Avx2;
+import io.steelyard.kernels.avx512.Avx512;
+import io.steelyard.kernels.machine.EmulatedFunction;
+import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+
+/** The operators of a machine-code tier, with an emulator as their processor. */
+final class EmulatedKernels {
+  /** A score's multiplications that take a moment. */
+  static final long WORK = 1_000_000;
+
+  private EmulatedKernels() {}
+
+  /** What makes those of a tier. */
+  static KernelsMaker of(Tier tier) {
+    return (threads, deterministic) ->
+        new MachineKernels(new ThreadTeam(threads), tier, code(tier), deterministic);
+  }
+
+  private static MachineCode code(Tier tier) {
+    return switch (tier) {
+      case AVX2 ->
+          new Avx2() {
+            @Override
+            protected Function ready(Function made) {
+              return new EmulatedFunction(made);
+            }
+          };
+      case AVX512 ->
+          new Avx512() {
+            @Override
+            protected Function ready(Function made) {
+              return new EmulatedFunction(made);
+            }
+          };
+      case AMX ->
+          new Amx() {
+            @Override
+            protected Function ready(Function made) {
+              return new EmulatedFunction(made);
+            }
+          };
+      default -> throw new IllegalArgumentException(tier + " has no machine code");
+    };
+  }
+}
