@@ -150,7 +150,8 @@ final class BenchCommand implements Callable<Integer> {
       throw new UsageException("--batch or --length names a size twice");
     }
     if (profile && batches.size() * Math.max(1, lengths.size()) > 1) {
-      throw new UsageException("--profile takes one size, not a grid: give one --batch and --length");
+      throw new UsageException(
+          "--profile takes one size, not a grid: give one --batch and --length");
     }
   }
 

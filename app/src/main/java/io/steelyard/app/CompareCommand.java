@@ -81,9 +81,7 @@ final class CompareCommand implements Callable<Integer> {
       return begin(new Console(), study);
     }
     List<String> metrics =
-        precisions.isEmpty()
-            ? comparison.metrics()
-            : comparison.metrics(PrecisionOptions.METRICS);
+        precisions.isEmpty() ? comparison.metrics() : comparison.metrics(PrecisionOptions.METRICS);
     for (String line : allow) {
       if (!FairnessSheet.lines().contains(line)) {
         throw new UsageException(

@@ -61,7 +61,8 @@ final class DiffuseBenchCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "P",
       defaultValue = "0.9",
-      description = "confidences above which masks are filled in at once; 'none' for the schedule alone")
+      description =
+          "confidences above which masks are filled in at once; 'none' for the schedule alone")
   List<String> thresholds;
 
   @Option(
@@ -164,17 +165,13 @@ final class DiffuseBenchCommand implements Callable<Integer> {
   }
 
   private List<String> shares() {
-    List<String> shares = thresholds.stream().filter(text -> !text.equals("none")).distinct().toList();
+    List<String> shares =
+        thresholds.stream().filter(text -> !text.equals("none")).distinct().toList();
     for (String share : shares) {
-      try {
-        double value = Double.parseDouble(share);
-        if (value >= 0 && value <= 1) {
-          continue;
-        }
-      } catch (NumberFormatException e) {
-        // said below, as of a number out of range
+      if (!isShare(share)) {
+        throw new UsageException(
+            "--threshold %s must be a number from 0 to 1, or none".formatted(share));
       }
-      throw new UsageException("--threshold %s must be a number from 0 to 1, or none".formatted(share));
     }
     if (!shares.isEmpty() && !algorithm.confidenceIsShare()) {
       throw new UsageException(
@@ -182,6 +179,15 @@ final class DiffuseBenchCommand implements Callable<Integer> {
               .formatted(algorithm.label()));
     }
     return shares;
+  }
+
+  private static boolean isShare(String text) {
+    try {
+      double value = Double.parseDouble(text);
+      return value >= 0 && value <= 1;
+    } catch (NumberFormatException e) {
+      return false;
+    }
   }
 
   private static String label(Blocks.Cache cache, String threshold) {
@@ -194,10 +200,7 @@ final class DiffuseBenchCommand implements Callable<Integer> {
       if (!architecture.equals(Synth.DREAM)) {
         throw new UsageException(
             "--model %s generates token by token (%s): give one that fills in masks, such as %s"
-                .formatted(
-                    model.name(),
-                    architecture,
-                    SMALL));
+                .formatted(model.name(), architecture, SMALL));
       }
     }
   }

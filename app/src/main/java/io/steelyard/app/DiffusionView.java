@@ -106,7 +106,14 @@ record DiffusionView(List<Row> rows) implements StudyView {
     return new DetailTable(
         "Filling in masks",
         List.of(
-            "engine", "weights", "tok/s", "95 %", "tok/forward", "steps", "ms/step", "text",
+            "engine",
+            "weights",
+            "tok/s",
+            "95 %",
+            "tok/forward",
+            "steps",
+            "ms/step",
+            "text",
             "agreed"),
         lines,
         "Steps are forward passes of a generation, mean over the prompts. Text: 1 − edits ÷ length"

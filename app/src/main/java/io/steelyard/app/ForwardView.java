@@ -130,8 +130,17 @@ record ForwardView(List<Row> rows) implements StudyView {
     return new DetailTable(
         "Forward passes by batch and length",
         List.of(
-            "engine", "weights", "batch", "length", "tok/s", "95 %", "seq/s", "peak MB",
-            "average MB", "activations MB", "MB a sequence"),
+            "engine",
+            "weights",
+            "batch",
+            "length",
+            "tok/s",
+            "95 %",
+            "seq/s",
+            "peak MB",
+            "average MB",
+            "activations MB",
+            "MB a sequence"),
         lines,
         "Logits of every position. How a batch is computed is the engine's affair: steelyard forwards"
             + " its sequences one after the other, so that its activations don't grow with the"

@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.app.FusionCounts.Count;
 import io.steelyard.lab.record.RunDirectory;
-import io.steelyard.lab.run.StudyRun;
 import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.terminal.Format;
 import java.nio.file.Files;
@@ -12,10 +11,9 @@ import java.util.Optional;
 
 /** What fused and unfused operators do in one call: how often they run and what they move. */
 record FusionView(List<Count> rows) implements StudyView {
-  static Optional<StudyView> of(RunDirectory directory, StudyRun.Outcome outcome) {
+  static Optional<StudyView> of(RunDirectory directory) {
     return Files.exists(directory.path().resolve(FusionCounts.FILE))
-        ? Optional.of(
-            new FusionView(List.of(directory.read(FusionCounts.FILE, Count[].class))))
+        ? Optional.of(new FusionView(List.of(directory.read(FusionCounts.FILE, Count[].class))))
         : Optional.empty();
   }
 
@@ -39,7 +37,8 @@ record FusionView(List<Count> rows) implements StudyView {
         for (Count row : own) {
           if (differs(row)) {
             lines.add(
-                line("", "", row.operator(), row.calls(), row.weightBytes(), row.activationBytes()));
+                line(
+                    "", "", row.operator(), row.calls(), row.weightBytes(), row.activationBytes()));
           }
         }
       }
@@ -62,8 +61,7 @@ record FusionView(List<Count> rows) implements StudyView {
             .filter(other -> other.workload().equals(row.workload()))
             .filter(other -> other.operator().equals(row.operator()))
             .toList();
-    return others.size() == 1
-        || others.stream().anyMatch(other -> other.calls() != row.calls());
+    return others.size() == 1 || others.stream().anyMatch(other -> other.calls() != row.calls());
   }
 
   private static List<String> line(

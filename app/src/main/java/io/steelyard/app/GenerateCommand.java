@@ -148,7 +148,8 @@ final class GenerateCommand implements Callable<Integer> {
       text = StudyOptions.withOption(text, "deterministic=on");
     }
     Console console = new Console();
-    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(interpret.on(text)), console).getFirst());
+    EngineSpec spec =
+        StudyOptions.parse(Engines.prepare(List.of(interpret.on(text)), console).getFirst());
     ResolvedModel resolved = Models.resolve(model, console);
     try (ModelFile file = ModelFile.open(resolved.file())) {
       Tokenizer tokenizer = Tokenizer.of(file.metadata());
@@ -159,12 +160,7 @@ final class GenerateCommand implements Callable<Integer> {
       try (AdHocWorker worker = AdHocWorker.start(spec, resolved, team, context, kv)) {
         DecodeRequest request =
             new DecodeRequest(ids, tokens, asked, false, true, List.copyOf(ends));
-        run(
-            console,
-            worker,
-            request,
-            new StreamedAnswer(tokenizer, stop, ends),
-            spec);
+        run(console, worker, request, new StreamedAnswer(tokenizer, stop, ends), spec);
       }
     }
     return ExitCode.FINE;

@@ -63,8 +63,7 @@ record LoadView(List<Row> rows) implements StudyView {
             .findFirst()
             .ifPresent(
                 cell ->
-                    rows.add(
-                        row(outcome.summary(), cell, workload, forks, study.modelOf(label))));
+                    rows.add(row(outcome.summary(), cell, workload, forks, study.modelOf(label))));
       }
     }
     return rows.isEmpty() ? Optional.empty() : Optional.of(new LoadView(rows));

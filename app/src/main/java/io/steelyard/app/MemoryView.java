@@ -60,13 +60,19 @@ record MemoryView(List<Row> rows) implements StudyView {
     return rows.isEmpty() ? Optional.empty() : Optional.of(new MemoryView(rows));
   }
 
-  private static List<Row> rows(
-      Study study, String label, List<ForkRecord> forks, String weights) {
+  private static List<Row> rows(Study study, String label, List<ForkRecord> forks, String weights) {
     LoadReport.Settings settings = forks.getFirst().start().settings();
     Optional<ModelMemory> predicted = predicted(study.modelOf(label), settings);
     List<Row> rows = new ArrayList<>();
     rows.add(
-        row(label, weights, "runtime, before the load", null, forks, f -> f.start().readyBytes(), SYSTEM));
+        row(
+            label,
+            weights,
+            "runtime, before the load",
+            null,
+            forks,
+            f -> f.start().readyBytes(),
+            SYSTEM));
     Map<String, Long> told = forks.getFirst().end().parts();
     Double inFile = predicted.map(p -> (double) p.weights()).orElse(null);
     rows.add(row(label, weights, "weights", inFile, forks, part("weights"), ENGINE));
@@ -107,8 +113,7 @@ record MemoryView(List<Row> rows) implements StudyView {
     rows.add(
         row(label, weights, "not accounted for", null, forks, MemoryView::unexplained, SYSTEM));
     rows.add(row(label, weights, "peak", null, forks, f -> f.end().peakBytes(), SYSTEM));
-    rows.add(
-        row(label, weights, "peak, judged", null, forks, PeakMemory::judgedBytes, SYSTEM));
+    rows.add(row(label, weights, "peak, judged", null, forks, PeakMemory::judgedBytes, SYSTEM));
     rows.add(row(label, weights, "average", null, forks, f -> f.end().averageBytes(), SYSTEM));
     rows.removeIf(row -> row.measured() == null && row.predicted() == null);
     return rows;
@@ -180,8 +185,6 @@ record MemoryView(List<Row> rows) implements StudyView {
   }
 
   private static String megabytes(Double bytes) {
-    return bytes == null
-        ? "–"
-        : Format.significant(bytes / 1e6, Math.abs(bytes) >= 1e9 ? 4 : 3);
+    return bytes == null ? "–" : Format.significant(bytes / 1e6, Math.abs(bytes) >= 1e9 ? 4 : 3);
   }
 }

@@ -150,7 +150,8 @@ final class ModelPerplexityCommand implements Callable<Integer> {
       throw new UsageException("--text " + text + " is empty: give one with words in it");
     }
     Console console = new Console();
-    EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(interpret.on(engine)), console).getFirst());
+    EngineSpec spec =
+        StudyOptions.parse(Engines.prepare(List.of(interpret.on(engine)), console).getFirst());
     ResolvedModel own = Models.resolve(model, console);
     requireContext(own);
     TextWindows windows = windows(own, written);

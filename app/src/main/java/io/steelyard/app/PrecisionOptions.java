@@ -136,9 +136,7 @@ final class PrecisionOptions {
     // The limits known are those of the source's bytes.
     return study
         .with(Optional.empty())
-        .with(
-            new Study.Precisions(
-                sourceLabel, models, klBound, windows, begin()));
+        .with(new Study.Precisions(sourceLabel, models, klBound, windows, begin()));
   }
 
   private Optional<Integer> begin() {

@@ -107,7 +107,8 @@ final class RunDetails {
     if (forks.isEmpty()) {
       return Optional.empty();
     }
-    Set<String> parts = new LinkedHashSet<>(List.of("weights", "repacked", "kv", "activations", "heap"));
+    Set<String> parts =
+        new LinkedHashSet<>(List.of("weights", "repacked", "kv", "activations", "heap"));
     forks.values().forEach(own -> parts.addAll(own.getFirst().end().parts().keySet()));
     parts.removeIf(
         part ->
@@ -178,9 +179,7 @@ final class RunDetails {
                       mean(own, fork -> fork.start().loadOutsideNanos()));
                 }
                 String name =
-                    workload.kind() == Workload.Kind.START
-                        ? "first token" + from
-                        : workload.name();
+                    workload.kind() == Workload.Kind.START ? "first token" + from : workload.name();
                 Role role = workload.kind() == Workload.Kind.START ? Role.FIRST : Role.TRIAL;
                 List<Entry.Call> calls =
                     own.stream().flatMap(fork -> fork.calls(role).stream()).toList();

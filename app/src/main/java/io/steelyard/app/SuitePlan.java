@@ -145,8 +145,7 @@ record SuitePlan(Request request, List<Step> steps, String lengths) {
     machine.problems().forEach(problem -> steps.add(Step.missing("engine", problem)));
     machine.models().stream()
         .filter(model -> !model.name().equals(machine.model()))
-        .filter(
-            model -> (model.exact() && model.bytes() > 0) || model.cached().isPresent())
+        .filter(model -> (model.exact() && model.bytes() > 0) || model.cached().isPresent())
         .map(model -> precision(request, machine, model))
         .forEach(steps::add);
     steps.addAll(studies(request));

@@ -75,7 +75,8 @@ final class ComparePrecisionsTest {
         Arguments.of(List.of("--precisions", "q8_0,Q8_0"), "names Q8_0 twice"),
         Arguments.of(List.of("--precisions", "f32"), "nothing else to compare it with"),
         Arguments.of(
-            List.of("--precisions", "q8_0", "-e", "steelyard", "-e", "null"), "in one engine, not 2"),
+            List.of("--precisions", "q8_0", "-e", "steelyard", "-e", "null"),
+            "in one engine, not 2"),
         Arguments.of(List.of("--precisions", "q8_0", "--kl-bound", "0"), "must be above 0"));
   }
 

@@ -18,8 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** {@code bench diffuse} on a tiny model. */
 final class DiffuseBenchTest {
-  private static final Path TINY =
-      Path.of("../models/src/test/resources/io/steelyard/models/tiny");
+  private static final Path TINY = Path.of("../models/src/test/resources/io/steelyard/models/tiny");
 
   @TempDir private Path folder;
 
@@ -35,8 +34,21 @@ final class DiffuseBenchTest {
     Outcome outcome =
         bench(
             TINY.resolve("dream/dream.gguf").toString(),
-            "--gen", "8", "--steps", "4", "--block", "4", "--cache", "dual", "--threshold", "none",
-            "--forks", "1", "--trials", "1", "--json");
+            "--gen",
+            "8",
+            "--steps",
+            "4",
+            "--block",
+            "4",
+            "--cache",
+            "dual",
+            "--threshold",
+            "none",
+            "--forks",
+            "1",
+            "--trials",
+            "1",
+            "--json");
 
     assertThat(outcome.code()).as(outcome.err()).isEqualTo(ExitCode.FINE);
     JsonNode rows = JsonMapper.builder().build().readTree(outcome.out()).get("rows");

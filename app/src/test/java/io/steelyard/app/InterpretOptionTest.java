@@ -19,8 +19,7 @@ final class InterpretOptionTest {
   @Test
   void steelyardsEngineAloneIsToldSo() {
     assertThat(asked(true).on(List.of("steelyard", "steelyard:tier=avx2", "llamacpp")))
-        .containsExactly(
-            "steelyard:interpret=on", "steelyard:tier=avx2,interpret=on", "llamacpp");
+        .containsExactly("steelyard:interpret=on", "steelyard:tier=avx2,interpret=on", "llamacpp");
     assertThat(asked(false).on("steelyard")).isEqualTo("steelyard");
     assertThatThrownBy(() -> asked(true).on("llamacpp"))
         .isInstanceOf(UsageException.class)

@@ -11,7 +11,8 @@ import java.util.stream.Stream;
  * line a kernel, its times in nanoseconds.
  */
 public final class ProfileFile {
-  private static final String HEADINGS = "operator\tkernel\tcalls\tnanos\tbytes\tproducts\tactivations";
+  private static final String HEADINGS =
+      "operator\tkernel\tcalls\tnanos\tbytes\tproducts\tactivations";
 
   private ProfileFile() {}
 

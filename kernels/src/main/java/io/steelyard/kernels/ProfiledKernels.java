@@ -248,7 +248,14 @@ public final class ProfiledKernels implements Kernels {
 
   @Override
   public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
-    timed("rmsNorm", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.rmsNorm(x, weight, epsilon, y, tokens));
+    timed(
+        "rmsNorm",
+        x.width(),
+        tokens,
+        0,
+        0,
+        2L * x.width(),
+        () -> kernels.rmsNorm(x, weight, epsilon, y, tokens));
   }
 
   @Override
@@ -333,12 +340,19 @@ public final class ProfiledKernels implements Kernels {
   @Override
   public void activate(Activation activation, Rows x, int tokens) {
     timed(
-        activation.label(), x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.activate(activation, x, tokens));
+        activation.label(),
+        x.width(),
+        tokens,
+        0,
+        0,
+        2L * x.width(),
+        () -> kernels.activate(activation, x, tokens));
   }
 
   @Override
   public void addBias(Rows x, Rows bias, int tokens) {
-    timed("addBias", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.addBias(x, bias, tokens));
+    timed(
+        "addBias", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.addBias(x, bias, tokens));
   }
 
   @Override
@@ -348,7 +362,8 @@ public final class ProfiledKernels implements Kernels {
 
   @Override
   public void softCap(Rows x, float cap, int tokens) {
-    timed("softCap", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.softCap(x, cap, tokens));
+    timed(
+        "softCap", x.width(), tokens, 0, 0, 2L * x.width(), () -> kernels.softCap(x, cap, tokens));
   }
 
   @Override
@@ -359,13 +374,7 @@ public final class ProfiledKernels implements Kernels {
   @Override
   public void multiply(Rows x, Rows by, int tokens) {
     timed(
-        "multiply",
-        x.width(),
-        tokens,
-        0,
-        0,
-        3L * x.width(),
-        () -> kernels.multiply(x, by, tokens));
+        "multiply", x.width(), tokens, 0, 0, 3L * x.width(), () -> kernels.multiply(x, by, tokens));
   }
 
   @Override

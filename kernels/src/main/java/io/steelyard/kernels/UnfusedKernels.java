@@ -80,7 +80,9 @@ public final class UnfusedKernels implements Kernels {
     }
   }
 
-  /** A gate whose result takes its place; another one is computed as it is, so as not to change it. */
+  /**
+   * A gate whose result takes its place; another one is computed as it is, so as not to change it.
+   */
   @Override
   public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     if (!out.equals(gate)) {

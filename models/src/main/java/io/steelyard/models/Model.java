@@ -99,7 +99,9 @@ public final class Model implements AutoCloseable {
     return architecture.weights().bytes();
   }
 
-  /** Those of them that are owned: vectors, and matrices that the kernels hold in another layout. */
+  /**
+   * Those of them that are owned: vectors, and matrices that the kernels hold in another layout.
+   */
   public long ownedWeightBytes() {
     return architecture.weights().ownedBytes();
   }
@@ -134,8 +136,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * A batch for many sequences at a time, with caches of {@code float16} keys and values and nothing
-   * shared.
+   * A batch for many sequences at a time, with caches of {@code float16} keys and values and
+   * nothing shared.
    *
    * @param parallel how many sequences are processed together
    * @param capacity positions of each one's cache

@@ -29,7 +29,9 @@ public record DetailTable(
     }
   }
 
-  /** The table as text, no line wider than the style, with its title above and what it means below. */
+  /**
+   * The table as text, no line wider than the style, with its title above and what it means below.
+   */
   public String render(Style style) {
     Table table = new Table(style);
     for (int i = 0; i < headers.size(); i++) {

@@ -62,7 +62,8 @@ public final class Plots {
 
   /**
    * Draws {@code ratios.svg} and {@code .png} where something was compared, {@code samples.svg} and
-   * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions. A host without fonts gets none, and a sentence why.
+   * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions. A
+   * host without fonts gets none, and a sentence why.
    *
    * @throws IOException if a file can't be written
    */

@@ -32,7 +32,9 @@ record Filling(Algorithm algorithm, Optional<Integer> steps, Blocks blocks, bool
           "steps=N passes that fill in all masks (default: as many as tokens)",
           "block=N fill in blocks of N tokens from left to right (default: 32 with cache or"
               + " confidence, otherwise all at once)",
-          "cache=" + Blocks.Cache.labels() + " what a block's later passes don't compute again"
+          "cache="
+              + Blocks.Cache.labels()
+              + " what a block's later passes don't compute again"
               + " (default: none)",
           "confidence=P fill in every mask above this confidence, in place of steps");
 

@@ -66,10 +66,7 @@ record SteelyardOptions(
 
   /** What each option does, for {@code steelyard engines list} and for refusals. */
   static final List<String> DESCRIPTIONS =
-      Stream.of(
-              OWN, Filling.DESCRIPTIONS)
-          .flatMap(List::stream)
-          .toList();
+      Stream.of(OWN, Filling.DESCRIPTIONS).flatMap(List::stream).toList();
 
   /**
    * Reads a request.

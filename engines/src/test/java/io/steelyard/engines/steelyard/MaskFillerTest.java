@@ -29,8 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A model that fills in masks, behind the engine's decode. */
 class MaskFillerTest {
-  private static final Path TINY =
-      Path.of("../models/src/test/resources/io/steelyard/models/tiny");
+  private static final Path TINY = Path.of("../models/src/test/resources/io/steelyard/models/tiny");
   private static final Path DREAM = TINY.resolve("dream/dream.gguf");
   private static final int MASK = 307;
   private static final int[] PROMPT = {45, 224, 31, 143, 298, 288, 20, 12};
@@ -78,8 +77,7 @@ class MaskFillerTest {
   @ParameterizedTest
   @CsvSource({"none", "prefix", "dual"})
   void blocksAreFilledInByConfidence(String cache) throws EngineException {
-    SteelyardEngine engine =
-        load(DREAM, Map.of("cache", cache, "block", "4", "confidence", "0"));
+    SteelyardEngine engine = load(DREAM, Map.of("cache", cache, "block", "4", "confidence", "0"));
 
     DecodeReport report =
         engine.decode(DecodeRequest.greedy(PROMPT, TOKENS, false), TokenListener.NONE);

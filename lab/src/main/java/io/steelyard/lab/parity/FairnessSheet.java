@@ -93,7 +93,8 @@ public final class FairnessSheet {
     }
     boolean named =
         line.ownAffair
-            || (OF_PRECISION.contains(line.name) && values.keySet().stream().anyMatch(study::isRecoded))
+            || (OF_PRECISION.contains(line.name)
+                && values.keySet().stream().anyMatch(study::isRecoded))
             || study.allowed().contains(line.name)
             || values.keySet().stream()
                 .anyMatch(label -> study.engines().get(label).options().containsKey(line.option));

@@ -17,9 +17,7 @@ public final class GeneratedTexts {
   /** Of every decoding of every label; nothing where the label that is held against is missing. */
   public static List<Generated> of(Study study, Map<String, EngineParity> engines) {
     String against =
-        study.baseline().isEmpty()
-            ? study.engines().keySet().iterator().next()
-            : study.baseline();
+        study.baseline().isEmpty() ? study.engines().keySet().iterator().next() : study.baseline();
     EngineParity base = engines.get(against);
     List<Generated> generated = new ArrayList<>();
     if (base != null) {

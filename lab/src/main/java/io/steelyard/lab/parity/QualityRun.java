@@ -18,8 +18,8 @@ import java.util.OptionalInt;
 import java.util.function.ToDoubleBiFunction;
 
 /**
- * What the precisions of a study have lost: each runs windows of Steelyard's text beside the source,
- * in the engine that is measured.
+ * What the precisions of a study have lost: each runs windows of Steelyard's text beside the
+ * source, in the engine that is measured.
  */
 public final class QualityRun {
   /** Tokens of a window, where the context has room for them. */
@@ -82,8 +82,7 @@ public final class QualityRun {
   /** Some windows of the text, spread over all of it: each kind of text has its part. */
   private TextWindows windows(WorkerProcess worker) throws WorkerException {
     Study.Precisions precisions = study.precisions().orElseThrow();
-    OptionalInt begin =
-        precisions.begin().map(OptionalInt::of).orElseGet(OptionalInt::empty);
+    OptionalInt begin = precisions.begin().map(OptionalInt::of).orElseGet(OptionalInt::empty);
     int length = Math.min(WINDOW, study.settings().context());
     List<int[]> all =
         TextWindows.cut(worker.tokenize(Texts.perplexity(), false).value(), length, begin)

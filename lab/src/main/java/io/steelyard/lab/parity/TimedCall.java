@@ -75,8 +75,7 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
         yield new TimedCall(
             nanos.length == 0 ? 0 : nanos[nanos.length - 1],
             timed.outsideNanos(),
-            new Output(
-                timed.value().ids(), timed.value().margins(), 0, timed.value().passes()));
+            new Output(timed.value().ids(), timed.value().margins(), 0, timed.value().passes()));
       }
       case FORWARD -> {
         Timed<ForwardReport> timed =

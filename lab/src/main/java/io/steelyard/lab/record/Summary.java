@@ -174,8 +174,7 @@ public record Summary(
       List<Comparison> comparisons,
       List<Parity> parity,
       List<FairnessLine> fairness) {
-    this(
-        schema, run, model, weights, cells, comparisons, parity, fairness, Optional.empty());
+    this(schema, run, model, weights, cells, comparisons, parity, fairness, Optional.empty());
   }
 
   /**

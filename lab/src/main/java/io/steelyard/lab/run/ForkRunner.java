@@ -207,8 +207,8 @@ final class ForkRunner implements BlockLoop.Forks {
       if (place.cell().workload().isFromDisk()) {
         dropFiles();
       }
-      Timed<LoadReport> loaded = worker.load(
-              workers.on(study.modelOf(place.cell().label())).request(engine.options()));
+      Timed<LoadReport> loaded =
+          worker.load(workers.on(study.modelOf(place.cell().label())).request(engine.options()));
       journal.add(
           new Entry.ForkStart(
               place.block(),

@@ -64,7 +64,8 @@ public record Study(
    *
    * @param source the label that runs the model as it was given
    * @param files by label, the others' files
-   * @param mostKl the largest mean KL(source ‖ label), in nats, with which a label is still measured
+   * @param mostKl the largest mean KL(source ‖ label), in nats, with which a label is still
+   *     measured
    * @param windows of the text that quality is told by
    * @param begin the token that the model expects before a text, if any
    */

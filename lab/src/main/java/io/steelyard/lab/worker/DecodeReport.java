@@ -7,8 +7,8 @@ import java.util.Optional;
  *
  * @param ids the generated tokens
  * @param nanos for each token the time from the start of the first timed pass until it was chosen;
- *     tokens that one pass gave arrive together and have the same time; of tokens that are chosen in
- *     another order than they stand, the times in rising order
+ *     tokens that one pass gave arrive together and have the same time; of tokens that are chosen
+ *     in another order than they stand, the times in rising order
  * @param margins gap between the two largest logits that each token was chosen from; empty unless
  *     asked for
  * @param passes forward passes that gave them, where the engine tells

@@ -28,8 +28,7 @@ public final class PageCache {
   private static final MethodHandle OPEN =
       handle(
           "open",
-          FunctionDescriptor.of(
-              ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT),
+          FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_INT),
           // The mode is a variadic argument that opening for reading doesn't have.
           Linker.Option.firstVariadicArg(2));
 
@@ -96,8 +95,7 @@ public final class PageCache {
 
   private static void advise(Path file) throws IOException {
     try (Arena arena = Arena.ofConfined()) {
-      int descriptor =
-          (int) OPEN.invokeExact(arena.allocateFrom(file.toString()), READ_ONLY);
+      int descriptor = (int) OPEN.invokeExact(arena.allocateFrom(file.toString()), READ_ONLY);
       if (descriptor < 0) {
         throw new IOException(file + " can't be opened");
       }
@@ -114,8 +112,7 @@ public final class PageCache {
   private static long cached(Path file) throws IOException {
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
         Arena arena = Arena.ofConfined()) {
-      MemorySegment mapped =
-          channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+      MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
       long pages = Math.ceilDiv(channel.size(), PAGE);
       MemorySegment states = arena.allocate(pages);
       if ((int) IN_CORE.invokeExact(mapped, mapped.byteSize(), states) != 0) {

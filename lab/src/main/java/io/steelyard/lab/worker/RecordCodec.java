@@ -17,10 +17,9 @@ import tools.jackson.core.JsonGenerator;
 
 /**
  * Turns the protocol's records into JSON members and back. A component {@code flashAttention} is
- * the member {@code flash_attention}; every component must be there but those that are
- * {@link Optional}, members that no component asks
- * for are ignored, and nothing is converted silently: a fraction is no integer, and a number that
- * does not fit its component is refused by name.
+ * the member {@code flash_attention}; every component must be there but those that are {@link
+ * Optional}, members that no component asks for are ignored, and nothing is converted silently: a
+ * fraction is no integer, and a number that does not fit its component is refused by name.
  */
 final class RecordCodec {
   private static final ClassValue<Shape> SHAPES =
@@ -157,8 +156,7 @@ final class RecordCodec {
       if (shape.components[i].getType() == Optional.class) {
         Type held =
             ((ParameterizedType) shape.components[i].getGenericType()).getActualTypeArguments()[0];
-        values[i] =
-            member == null ? Optional.empty() : Optional.of(value(held, member, path));
+        values[i] = member == null ? Optional.empty() : Optional.of(value(held, member, path));
         continue;
       }
       if (member == null) {

@@ -31,8 +31,7 @@ class StudyTest {
 
   @Test
   void forwardPassesOfAGridHaveSizesOfTheirOwn() {
-    Study study =
-        TestData.study(List.of(Study.FORWARD + "1x64", Study.FORWARD + "16x128"), "a");
+    Study study = TestData.study(List.of(Study.FORWARD + "1x64", Study.FORWARD + "16x128"), "a");
 
     assertThat(study.workloads())
         .containsExactly(Workload.forward(1, 64), Workload.forward(16, 128));
@@ -42,9 +41,7 @@ class StudyTest {
   void aLoadFromDiskIsAProcessOfItsOwn() {
     Study study = TestData.study(List.of("load", Study.FROM_DISK), "a");
 
-    assertThat(study.workloads())
-        .extracting(Workload::name)
-        .containsExactly("start", "start-disk");
+    assertThat(study.workloads()).extracting(Workload::name).containsExactly("start", "start-disk");
     assertThat(study.workloads()).extracting(Workload::isFromDisk).containsExactly(false, true);
   }
 

@@ -6,8 +6,8 @@ import io.steelyard.models.ModelFile;
 import java.util.stream.Stream;
 
 /**
- * What memory a model takes at least, predicted from the shapes in its file: what is measured stands
- * beside it.
+ * What memory a model takes at least, predicted from the shapes in its file: what is measured
+ * stands beside it.
  *
  * @param weights bytes of all tensors as they lie in the file
  * @param keyValues bytes of the KV cache

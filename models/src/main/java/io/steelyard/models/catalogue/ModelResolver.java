@@ -45,8 +45,8 @@ public final class ModelResolver {
    * A resolver with the built-in catalogue.
    *
    * @param environment {@code STEELYARD_CACHE}, {@code XDG_CACHE_HOME} or {@code HOME} place the
-   *     cache; {@code HF_ENDPOINT} the hub, and {@code HF_TOKEN} who asks it; {@code PATH} leads to pip; the proxy variables are
-   *     followed. Usually {@code System.getenv()}
+   *     cache; {@code HF_ENDPOINT} the hub, and {@code HF_TOKEN} who asks it; {@code PATH} leads to
+   *     pip; the proxy variables are followed. Usually {@code System.getenv()}
    */
   public ModelResolver(Map<String, String> environment) {
     this(environment, Catalogue.bundled(), HubFetch.Patience.USUAL);
@@ -227,7 +227,8 @@ public final class ModelResolver {
     for (Source source : entry.sources()) {
       String label =
           source instanceof Source.Hub place ? hub.address(place).toString() : source.label();
-      try (PartialFile partial = new PartialFile(file, FileSum.sha256(entry.sha256(), entry.bytes()))) {
+      try (PartialFile partial =
+          new PartialFile(file, FileSum.sha256(entry.sha256(), entry.bytes()))) {
         switch (source) {
           case Source.Hub place -> hub.fetch(place, partial, listener);
           case Source.Pip place ->

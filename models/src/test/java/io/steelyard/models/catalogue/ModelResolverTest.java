@@ -363,7 +363,11 @@ class ModelResolverTest {
 
     assertThat(listings)
         .extracting(ModelListing::name)
-        .containsExactly("tiny", "synth:llama-135m", "synth:llama-1b", "synth:qwen2-7b",
+        .containsExactly(
+            "tiny",
+            "synth:llama-135m",
+            "synth:llama-1b",
+            "synth:qwen2-7b",
             "synth:dream-s",
             "synth:dream-m",
             "synth:dream-l");
