@@ -248,10 +248,7 @@ public final class Quantizer {
     added.put("steelyard.quantization", choice.scheme().name());
     choice.importance().ifPresent(matrix -> added.put("quantize.imatrix.file", matrix.toString()));
     choice.sparsity().ifPresent(s -> added.put("steelyard.sparsity", s.toString()));
-    return source
-        .metadata()
-        .without(OF_THE_SOURCE)
-        .with(added);
+    return source.metadata().without(OF_THE_SOURCE).with(added);
   }
 
   private Encoded encoded(Plan plan, long[] dimensions) {
