@@ -100,9 +100,9 @@ abstract class AttentionTest {
         continue;
       }
       try (Arena arena = Arena.ofShared()) {
-        for (AttentionRule rule : rules(shape.dimension, shape.earlier + shape.tokens + 2 * TYPES.indexOf(type))) {
-          Rows expected =
-              attend(reference, arena, type, shape, rule);
+        for (AttentionRule rule :
+            rules(shape.dimension, shape.earlier + shape.tokens + 2 * TYPES.indexOf(type))) {
+          Rows expected = attend(reference, arena, type, shape, rule);
           Rows actual = attend(fast, arena, type, shape, rule);
           for (int token = 0; token < shape.tokens; token++) {
             for (int i = 0; i < expected.width(); i++) {
@@ -306,11 +306,7 @@ abstract class AttentionTest {
 
   /** Stores positions in two parts, then attends; operands depend on the arguments alone. */
   private static Rows attend(
-      Kernels kernels,
-      Arena arena,
-      DataType type,
-      Shape shape,
-      AttentionRule rule) {
+      Kernels kernels, Arena arena, DataType type, Shape shape, AttentionRule rule) {
     int dimension = shape.dimension;
     int earlier = shape.earlier;
     int tokens = shape.tokens;
@@ -322,7 +318,8 @@ abstract class AttentionTest {
     Rows queries = data.rows(tokens, width * group, width * group + 9);
     Rows out = data.rows(tokens, width * group, width * group + 1);
     KeyValues cache =
-        kernels.keyValues(arena, new KeyValues.Shape(type, shape.kvHeads, dimension, earlier + tokens));
+        kernels.keyValues(
+            arena, new KeyValues.Shape(type, shape.kvHeads, dimension, earlier + tokens));
     kernels.store(cache, keys, values, 0, earlier);
     kernels.store(cache, keys.from(earlier), values.from(earlier), earlier, tokens);
     kernels.attention(queries, cache, earlier, rule, out, tokens);

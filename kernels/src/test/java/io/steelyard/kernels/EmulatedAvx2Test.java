@@ -95,7 +95,8 @@ final class EmulatedAvx2Test {
           (kernels, data, arena) -> {
             KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(type, 2, 64, 110));
             kernels.store(cache, data.rows(70, 128, 128), data.rows(70, 128, 128), 0, 70);
-            kernels.store(cache, data.rows(tokens, 128, 128), data.rows(tokens, 128, 128), 70, tokens);
+            kernels.store(
+                cache, data.rows(tokens, 128, 128), data.rows(tokens, 128, 128), 70, tokens);
             Rows out = Rows.allocate(arena, tokens, 384);
             AttentionRule rule = new AttentionRule(0.125f, 0.5f, 50, true);
             kernels.attention(data.rows(tokens, 384, 384), cache, 70, rule, out, tokens);

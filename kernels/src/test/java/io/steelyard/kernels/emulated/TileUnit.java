@@ -146,7 +146,8 @@ final class TileUnit {
     for (int row = 0; row < rows[i.reg()]; row++) {
       for (int k = 0; k < lanes[i.rm()]; k++) {
         for (int lane = 0; lane < lanes[i.reg()]; lane++) {
-          to[row * LANES + lane] += Packed.unsignedBySigned(a[row * LANES + k], b[k * LANES + lane]);
+          to[row * LANES + lane] +=
+              Packed.unsignedBySigned(a[row * LANES + k], b[k * LANES + lane]);
         }
       }
     }
