@@ -60,7 +60,7 @@ abstract class AttentionTest {
     fast.close();
   }
 
-  private record Shape(int kvHeads, int group, int dimension, int earlier, int tokens) {
+  record Shape(int kvHeads, int group, int dimension, int earlier, int tokens) {
     long work() {
       return (long) kvHeads * group * dimension * tokens * (earlier + tokens);
     }

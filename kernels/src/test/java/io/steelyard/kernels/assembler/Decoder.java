@@ -171,16 +171,16 @@ public final class Decoder {
             one());
       }
       case 0xB8, 0xB9, 0xBA, 0xBB, 0xBC, 0xBD, 0xBE, 0xBF -> {
-        rm = opcode & 7 | highBase;
+        rm = (opcode & 7) | highBase;
         long low = four() & 0xFFFF_FFFFL;
         yield immediate(Name.MOV_IMM, wide ? low | (long) four() << 32 : low);
       }
       case 0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57 -> {
-        rm = opcode & 7 | highBase;
+        rm = (opcode & 7) | highBase;
         yield general(Name.PUSH);
       }
       case 0x58, 0x59, 0x5A, 0x5B, 0x5C, 0x5D, 0x5E, 0x5F -> {
-        rm = opcode & 7 | highBase;
+        rm = (opcode & 7) | highBase;
         yield general(Name.POP);
       }
       case 0xFF -> {
@@ -377,7 +377,7 @@ public final class Decoder {
   private void operands(int unit) {
     int modrm = one();
     int mod = modrm >> 6;
-    reg = modrm >> 3 & 7 | highReg;
+    reg = (modrm >> 3 & 7) | highReg;
     rm = modrm & 7;
     if (mod == 3) {
       rm |= highBase | (evex ? highIndex << 1 : 0);
@@ -389,7 +389,7 @@ public final class Decoder {
     if (rm == 4) {
       int sib = one();
       scale = 1 << (sib >> 6);
-      int number = sib >> 3 & 7 | highIndex;
+      int number = (sib >> 3 & 7) | highIndex;
       index = number == 4 ? Place.NONE : number;
       base = sib & 7;
     }
