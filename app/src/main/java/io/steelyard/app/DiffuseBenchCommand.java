@@ -168,16 +168,10 @@ final class DiffuseBenchCommand implements Callable<Integer> {
     List<String> shares =
         thresholds.stream().filter(text -> !text.equals("none")).distinct().toList();
     for (String share : shares) {
-      try {
-        double value = Double.parseDouble(share);
-        if (value >= 0 && value <= 1) {
-          continue;
-        }
-      } catch (NumberFormatException e) {
-        // said below, as of a number out of range
+      if (!isShare(share)) {
+        throw new UsageException(
+            "--threshold %s must be a number from 0 to 1, or none".formatted(share));
       }
-      throw new UsageException(
-          "--threshold %s must be a number from 0 to 1, or none".formatted(share));
     }
     if (!shares.isEmpty() && !algorithm.confidenceIsShare()) {
       throw new UsageException(
@@ -185,6 +179,15 @@ final class DiffuseBenchCommand implements Callable<Integer> {
               .formatted(algorithm.label()));
     }
     return shares;
+  }
+
+  private static boolean isShare(String text) {
+    try {
+      double value = Double.parseDouble(text);
+      return value >= 0 && value <= 1;
+    } catch (NumberFormatException e) {
+      return false;
+    }
   }
 
   private static String label(Blocks.Cache cache, String threshold) {

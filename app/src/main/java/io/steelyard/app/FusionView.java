@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.app.FusionCounts.Count;
 import io.steelyard.lab.record.RunDirectory;
-import io.steelyard.lab.run.StudyRun;
 import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.terminal.Format;
 import java.nio.file.Files;
@@ -12,7 +11,7 @@ import java.util.Optional;
 
 /** What fused and unfused operators do in one call: how often they run and what they move. */
 record FusionView(List<Count> rows) implements StudyView {
-  static Optional<StudyView> of(RunDirectory directory, StudyRun.Outcome outcome) {
+  static Optional<StudyView> of(RunDirectory directory) {
     return Files.exists(directory.path().resolve(FusionCounts.FILE))
         ? Optional.of(new FusionView(List.of(directory.read(FusionCounts.FILE, Count[].class))))
         : Optional.empty();

@@ -189,8 +189,10 @@ final class ModelQuantizeCommand implements Callable<Integer> {
       throw new UsageException("--out " + to + ": name a .gguf file, not one with safetensors");
     }
     try {
-      if (Files.exists(to) && Files.isSameFile(from, to)) {
-        throw new UsageException("--out " + to + " is SOURCE itself: name another file");
+      for (Path file : Files.exists(to) ? ModelFile.files(from) : List.<Path>of()) {
+        if (Files.isSameFile(file, to)) {
+          throw new UsageException("--out " + to + " is SOURCE itself: name another file");
+        }
       }
     } catch (IOException e) {
       throw new ModelException(to + " can't be looked at: " + e.getMessage(), e);

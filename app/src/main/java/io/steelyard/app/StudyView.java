@@ -27,7 +27,7 @@ interface StudyView {
             ForwardView.of(directory, outcome),
             MemoryView.of(directory, outcome),
             LoadView.of(directory, outcome),
-            FusionView.of(directory, outcome))
+            FusionView.of(directory))
         .flatMap(Optional::stream)
         .toList();
   }

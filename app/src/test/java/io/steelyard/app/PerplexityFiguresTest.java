@@ -50,7 +50,7 @@ final class PerplexityFiguresTest {
   void isTheOraclesInFloat() throws IOException {
     // The oracle computes about two tokens a second for each thread.
     Path text =
-        Files.writeString(folder.resolve("text.txt"), Texts.perplexity().substring(0, 1800));
+        Files.writeString(folder.resolve("text.txt"), Texts.perplexity().substring(0, 1300));
     String[] options = {"--text", text.toString(), "--context", "128", "--kv", "f32"};
     double oracle = perplexity("steelyard:tier=reference", options);
     assertThat(perplexity("steelyard:tier=vector", options))

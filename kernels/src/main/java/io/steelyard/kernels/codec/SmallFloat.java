@@ -19,6 +19,9 @@ public enum SmallFloat {
   private final int signShift;
   private final int bias;
   private final int largestBits;
+
+  /** By bits; filled once. */
+  @SuppressWarnings("ImmutableEnumChecker")
   private final float[] values;
 
   SmallFloat(int exponentBits, int mantissaBits, int largestBits) {
@@ -60,7 +63,7 @@ public enum SmallFloat {
     int sign = value < 0 || (value == 0 && 1 / value < 0) ? 1 << signShift : 0;
     float magnitude = Math.abs(value);
     if (Float.isNaN(value)) {
-      return sign | (1 << signShift) - 1;
+      return sign | ((1 << signShift) - 1);
     }
     if (magnitude >= largest()) {
       return sign | largestBits;
@@ -70,6 +73,7 @@ public enum SmallFloat {
     // A whole number of steps: exact but for the rounding that is wanted.
     int steps = (int) Math.rint(Math.scalb((double) magnitude, mantissaBits - exponent));
     // In the smallest binade steps are the bits; in others the leading one counts an exponent.
-    return sign | (exponent - (1 - bias) << mantissaBits) + steps;
+    int binade = (exponent - (1 - bias)) << mantissaBits;
+    return sign | (binade + steps);
   }
 }

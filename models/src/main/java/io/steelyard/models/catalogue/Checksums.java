@@ -54,10 +54,10 @@ final class Checksums {
     }
   }
 
-  /** Remembers a checksum that was computed while the file was written. */
+  /** Remembers a checksum that was computed while the file, or the folder's files, were written. */
   void remember(Path file, String sum) {
     try {
-      write(record(file), state(List.of(file)), sum, file);
+      write(record(file), state(ModelFile.files(file)), sum, file);
     } catch (IOException e) {
       throw new ModelException(file + " can't be read: " + FileFailure.reason(e), e);
     }

@@ -173,6 +173,7 @@ public final class ModelResolver {
           }
           String sum = checksums.of(HubFolder.partial(folder), listener);
           folders.publish(source, folder, sum);
+          checksums.remember(folder, sum);
           return new ResolvedModel(
               entry.name(), folder, sum, hub.page(source.repository()).toString(), false);
         });

@@ -29,6 +29,17 @@ import java.util.Set;
  * stay as they are.
  */
 public final class Quantizer {
+  /** What isn't true of another file any more. */
+  private static final Set<String> OF_THE_SOURCE =
+      Set.of(
+          "general.file_type",
+          "split.no",
+          "split.count",
+          "split.tensors.count",
+          "quantize.imatrix.file",
+          "steelyard.types",
+          "steelyard.sparsity");
+
   private final ModelFile source;
   private final Choice choice;
   private final ModelShape shape;
@@ -96,12 +107,6 @@ public final class Quantizer {
       Path out,
       ProgressListener looking,
       ProgressListener writing) {
-    if (source.metadata().integer("split.count", 1) > 1) {
-      throw new ModelException(
-          source.path()
-              + " is one of several parts: merge them with llama-gguf-split --merge, then quantize"
-              + " the whole");
-    }
     return new Quantizer(source, choice).write(out, looking, writing);
   }
 
@@ -245,7 +250,7 @@ public final class Quantizer {
     choice.sparsity().ifPresent(s -> added.put("steelyard.sparsity", s.toString()));
     return source
         .metadata()
-        .without(Set.of("general.file_type", "steelyard.types", "steelyard.sparsity"))
+        .without(OF_THE_SOURCE)
         .with(added);
   }
 

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 
 /** What a person asks for: one type for all matrices, or a mix of llama.cpp's quantiser. */
 public final class Scheme {
-  private static final Map<String, Scheme> ALL = all();
+  private static final Map<String, Scheme> ALL = schemes();
   private static final Map<String, String> OTHER_NAMES =
       Map.of(
           "q3_k",
@@ -45,7 +45,7 @@ public final class Scheme {
     this.pure = pure;
   }
 
-  private static Map<String, Scheme> all() {
+  private static Map<String, Scheme> schemes() {
     Map<String, Scheme> all = new LinkedHashMap<>();
     for (Mix mix : Mix.values()) {
       String name = mix.name().toLowerCase(Locale.ROOT);

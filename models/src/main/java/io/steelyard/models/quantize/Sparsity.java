@@ -123,7 +123,7 @@ public record Sparsity(Pattern pattern, double dropped) {
         dropped |= larger >= 2 ? 1 << (i - first) : 0;
       }
       for (int i = first; i < end; i++) {
-        values[i] = (dropped >> (i - first) & 1) != 0 ? 0 : values[i];
+        values[i] = ((dropped >> (i - first)) & 1) != 0 ? 0 : values[i];
       }
     }
   }
