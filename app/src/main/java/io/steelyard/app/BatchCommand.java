@@ -200,7 +200,7 @@ final class BatchCommand implements Callable<Integer> {
         ProgressBar bar = console.bar("generating", measurements, ProgressBar.Unit.SHARE)) {
       kernels = process.next("loading the model");
       for (int i = 0; i < measurements; i++) {
-        String[] fields = process.next("measurement " + (i + 1)).split(" ");
+        String[] fields = process.next("measurement " + (i + 1)).split(" ", -1);
         int count = Integer.parseInt(fields[0]);
         rates.get(count).add(count * generate * 1e9 / Long.parseLong(fields[1]));
         sums.add(fields[2]);

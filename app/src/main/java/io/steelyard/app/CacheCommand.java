@@ -232,7 +232,7 @@ final class CacheCommand implements Callable<Integer> {
         ProgressBar bar = console.bar("generating", plan.measurements(), ProgressBar.Unit.SHARE)) {
       Told told = new Told(process.next("loading the model"), new HashMap<>(), new HashSet<>());
       for (int i = 0; i < plan.measurements(); i++) {
-        String[] fields = process.next("measurement " + (i + 1)).split(" ");
+        String[] fields = process.next("measurement " + (i + 1)).split(" ", -1);
         if (fields[0].equals("none") || fields[0].equals("full")) {
           for (int at = 0; at < plan.lengths().size(); at++) {
             told.add(fields[0], plan.lengths().get(at), fields[1 + at]);

@@ -26,6 +26,7 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.io.TempDir;
@@ -116,7 +117,9 @@ class QuantizationMixTest {
     for (int layer = 0; layer < layers; layer++) {
       add(writer, "blk." + layer + ".attn_norm.weight", width);
       add(writer, "blk." + layer + ".ffn_norm.weight", width);
-      for (String part : "attn_q attn_k attn_v attn_output ffn_gate ffn_up ffn_down".split(" ")) {
+      for (String part :
+          List.of(
+              "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")) {
         add(writer, "blk." + layer + "." + part + ".weight", width, 4);
       }
     }
@@ -131,7 +134,7 @@ class QuantizationMixTest {
         dimensions,
         (from, part) -> {
           for (long i = 0; i < part.byteSize() / 4; i++) {
-            part.setAtIndex(JAVA_FLOAT_UNALIGNED, i, (float) Math.sin(from + i));
+            part.setAtIndex(JAVA_FLOAT_UNALIGNED, i, (float) Math.sin((double) (from + i)));
           }
         });
   }

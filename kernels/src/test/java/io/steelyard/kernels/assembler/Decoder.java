@@ -377,7 +377,7 @@ public final class Decoder {
   private void operands(int unit) {
     int modrm = one();
     int mod = modrm >> 6;
-    reg = ((modrm >> 3) & 7) | highReg;
+    reg = (modrm >> 3 & 7) | highReg;
     rm = modrm & 7;
     if (mod == 3) {
       rm |= highBase | (evex ? highIndex << 1 : 0);
@@ -389,7 +389,7 @@ public final class Decoder {
     if (rm == 4) {
       int sib = one();
       scale = 1 << (sib >> 6);
-      int number = ((sib >> 3) & 7) | highIndex;
+      int number = (sib >> 3 & 7) | highIndex;
       index = number == 4 ? Place.NONE : number;
       base = sib & 7;
     }

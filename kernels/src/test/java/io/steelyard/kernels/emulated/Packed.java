@@ -6,22 +6,22 @@ final class Packed {
 
   /** A byte of a vector, unsigned. */
   static int byteOf(int[] vector, int index) {
-    return vector[index >> 2] >>> 8 * (index & 3) & 0xFF;
+    return vector[index >> 2] >>> (8 * (index & 3)) & 0xFF;
   }
 
   /** A word of a vector, unsigned. */
   static int wordOf(int[] vector, int index) {
-    return vector[index >> 1] >>> 16 * (index & 1) & 0xFFFF;
+    return vector[index >> 1] >>> (16 * (index & 1)) & 0xFFFF;
   }
 
   static void setByte(int[] vector, int index, int value) {
     int shift = 8 * (index & 3);
-    vector[index >> 2] = vector[index >> 2] & ~(0xFF << shift) | (value & 0xFF) << shift;
+    vector[index >> 2] = (vector[index >> 2] & ~(0xFF << shift)) | (value & 0xFF) << shift;
   }
 
   static void setWord(int[] vector, int index, int value) {
     int shift = 16 * (index & 1);
-    vector[index >> 1] = vector[index >> 1] & ~(0xFFFF << shift) | (value & 0xFFFF) << shift;
+    vector[index >> 1] = (vector[index >> 1] & ~(0xFFFF << shift)) | (value & 0xFFFF) << shift;
   }
 
   /** The sum of the products of four unsigned bytes with four signed ones. */

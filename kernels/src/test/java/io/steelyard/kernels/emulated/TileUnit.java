@@ -52,7 +52,7 @@ final class TileUnit {
     }
     for (int tile = 0; tile < TILES; tile++) {
       int bytes =
-          Memory.getByte(address + 16 + 2 * tile) | Memory.getByte(address + 17 + 2 * tile) << 8;
+          Memory.getByte(address + 16 + 2L * tile) | Memory.getByte(address + 17 + 2L * tile) << 8;
       int count = Memory.getByte(address + 48 + tile);
       if (bytes > 4 * LANES || bytes % 4 > 0 || count > ROWS || (bytes == 0) != (count == 0)) {
         throw new IllegalStateException(

@@ -198,7 +198,7 @@ final class VectorUnit {
 
       case VPERMILPS -> {
         for (int lane = 0; lane < lanes; lane++) {
-          result[lane] = b[(lane & ~3) + (immediate >> 2 * (lane & 3) & 3)];
+          result[lane] = b[(lane & ~3) + (immediate >> (2 * (lane & 3)) & 3)];
         }
       }
       case VPUNPCKLBW -> unpackBytes(0);
@@ -211,7 +211,7 @@ final class VectorUnit {
         int quarters = lanes / 4;
         int bits = quarters / 2;
         for (int quarter = 0; quarter < quarters; quarter++) {
-          int from = immediate >> bits * quarter & quarters - 1;
+          int from = immediate >> (bits * quarter) & (quarters - 1);
           System.arraycopy(quarter < quarters / 2 ? a : b, 4 * from, result, 4 * quarter, 4);
         }
       }
@@ -223,12 +223,12 @@ final class VectorUnit {
       }
       case VPERMW -> {
         for (int word = 0; word < 2 * lanes; word++) {
-          setWord(result, word, wordOf(b, wordOf(a, word) & 2 * lanes - 1));
+          setWord(result, word, wordOf(b, wordOf(a, word) & (2 * lanes - 1)));
         }
       }
       case VPERMPS -> {
         for (int lane = 0; lane < lanes; lane++) {
-          result[lane] = b[a[lane] & lanes - 1];
+          result[lane] = b[a[lane] & (lanes - 1)];
         }
       }
       case VPERMI2PS -> choose(to, a, b);
@@ -308,8 +308,8 @@ final class VectorUnit {
       return Float.NaN;
     }
     boolean undefined =
-        y == Float.POSITIVE_INFINITY && x == 0
-            || y == Float.NEGATIVE_INFINITY && Float.isInfinite(x);
+        (y == Float.POSITIVE_INFINITY && x == 0)
+            || (y == Float.NEGATIVE_INFINITY && Float.isInfinite(x));
     return undefined
         ? Float.NaN
         : (float) Math.scalb((double) x, (int) Math.clamp(Math.floor(y), -400, 400));
@@ -358,7 +358,7 @@ final class VectorUnit {
 
   private void choose(int[] indices, int[] low, int[] high) {
     for (int lane = 0; lane < lanes; lane++) {
-      int index = indices[lane] & 2 * lanes - 1;
+      int index = indices[lane] & (2 * lanes - 1);
       result[lane] = index < lanes ? low[index] : high[index - lanes];
     }
   }

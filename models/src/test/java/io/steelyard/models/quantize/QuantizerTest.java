@@ -86,7 +86,7 @@ class QuantizerTest {
             float value =
                 dimensions.length == 1
                     ? 1
-                    : (float) (random.nextGaussian() / Math.sqrt(dimensions[0]));
+                    : (float) (random.nextGaussian() / Math.sqrt((double) dimensions[0]));
             part.setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i, value);
           }
         });
