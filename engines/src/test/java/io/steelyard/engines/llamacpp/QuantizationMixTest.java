@@ -118,8 +118,7 @@ class QuantizationMixTest {
       add(writer, "blk." + layer + ".attn_norm.weight", width);
       add(writer, "blk." + layer + ".ffn_norm.weight", width);
       for (String part :
-          List.of(
-              "attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")) {
+          List.of("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")) {
         add(writer, "blk." + layer + "." + part + ".weight", width, 4);
       }
     }
