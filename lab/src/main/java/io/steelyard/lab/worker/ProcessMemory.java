@@ -31,9 +31,12 @@ public record ProcessMemory(long resident, long peak, long proportional) {
 
   /**
    * Resident bytes of a file that a process has mapped, or of the files of a folder; pages shared
-   * with other processes count in full.
+   * with other processes count in full. What isn't there, as where no model is measured, is none.
    */
   public static long mapped(long pid, Path path) throws IOException {
+    if (Files.notExists(path)) {
+      return 0;
+    }
     Path whole = path.toRealPath();
     long bytes = 0;
     boolean counts = false;
