@@ -1,13 +1,11 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
-import io.steelyard.kernels.Tier;
+import io.steelyard.lab.record.Json;
 import io.steelyard.models.Batch;
 import io.steelyard.models.BatchedSequence;
 import io.steelyard.models.Model;
 import io.steelyard.models.sampling.Sampling;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -30,40 +28,12 @@ final class BatchBench {
    * @param rounds how often everything is measured, each time in another order
    */
   record Plan(
-      Path model,
-      Tier tier,
-      int threads,
-      boolean deterministic,
-      DataType kv,
+      OwnEngineOptions.Setting engine,
       int prompt,
       int steps,
       int rounds,
       long seed,
       List<Integer> parallel) {
-    static Plan parse(String[] texts) {
-      return new Plan(
-          Path.of(texts[0]),
-          Tier.valueOf(texts[1]),
-          Integer.parseInt(texts[2]),
-          Boolean.parseBoolean(texts[3]),
-          DataType.valueOf(texts[4]),
-          Integer.parseInt(texts[5]),
-          Integer.parseInt(texts[6]),
-          Integer.parseInt(texts[7]),
-          Long.parseLong(texts[8]),
-          Arrays.stream(texts).skip(9).map(Integer::valueOf).toList());
-    }
-
-    List<String> arguments() {
-      List<String> texts = new ArrayList<>();
-      for (Object each :
-          List.of(model, tier, threads, deterministic, kv, prompt, steps, rounds, seed)) {
-        texts.add(each.toString());
-      }
-      parallel.forEach(count -> texts.add(count.toString()));
-      return texts;
-    }
-
     int largest() {
       return Collections.max(parallel);
     }
@@ -77,19 +47,23 @@ final class BatchBench {
 
   private final Plan plan;
   private final Model model;
+  private final DataType kv;
 
-  private BatchBench(Plan plan, Model model) {
+  private BatchBench(Plan plan, Model model, DataType kv) {
     this.plan = plan;
     this.model = model;
+    this.kv = kv;
   }
 
   public static void main(String[] arguments) {
-    Plan plan = Plan.parse(arguments);
-    try (Kernels kernels = Kernels.of(plan.tier(), plan.threads(), plan.deterministic());
-        Model model = Model.load(plan.model(), kernels)) {
-      System.out.println(kernels.description());
-      new BatchBench(plan, model).run();
-    }
+    Plan plan = Json.read(arguments[0], Plan.class);
+    MeasuringProcess.measure(
+        () -> {
+          try (OwnModel own = plan.engine().load()) {
+            System.out.println(own.kernels().description());
+            new BatchBench(plan, own.model(), own.kvType(plan.engine().kv())).run();
+          }
+        });
   }
 
   private void run() {
@@ -108,8 +82,7 @@ final class BatchBench {
 
   /** Times passes in which every sequence gets a token; their prompts are processed before. */
   private String measure(int parallel, int steps) {
-    try (Batch batch =
-        model.newBatch(new Batch.Settings(parallel, plan.capacity(), plan.kv(), false))) {
+    try (Batch batch = model.newBatch(new Batch.Settings(parallel, plan.capacity(), kv, false))) {
       List<BatchedSequence> sequences = new ArrayList<>();
       int most = plan.capacity() - plan.prompt() + 1;
       for (int i = 0; i < parallel; i++) {

@@ -1,11 +1,8 @@
 package io.steelyard.app;
 
-import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Tier;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
-import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.ProgressBar;
 import io.steelyard.reports.terminal.Table;
@@ -18,14 +15,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(
     name = "batch",
@@ -49,13 +44,7 @@ import picocli.CommandLine.Parameters;
 final class BatchCommand implements Callable<Integer> {
   private static final int MOST = 1024;
 
-  @Parameters(
-      paramLabel = "MODEL",
-      arity = "0..1",
-      defaultValue = "default",
-      description =
-          "a name of 'model list', a GGUF file, a folder with safetensors, or synth:SHAPE[:TYPE[:SEED]]")
-  String model;
+  @Mixin OwnEngineOptions engine;
 
   @Option(
       names = "--parallel",
@@ -82,35 +71,6 @@ final class BatchCommand implements Callable<Integer> {
   @Option(names = "--rounds", paramLabel = "N", defaultValue = "10", description = "at least 6")
   int rounds;
 
-  @Option(
-      names = "--tier",
-      paramLabel = "TIER",
-      description = "kernels; default: the fastest that runs here")
-  Tier tier;
-
-  @Option(
-      names = "--kv",
-      paramLabel = "TYPE",
-      defaultValue = "f16",
-      description = "type of the KV caches: f16, f32 or q8_0")
-  String kv;
-
-  @Option(
-      names = "--deterministic",
-      description = {
-        "one numeric path for every number of tokens; then the first sequence must get the same",
-        "tokens in every batch, which is checked"
-      })
-  boolean deterministic;
-
-  @Mixin ThreadsOption threads;
-
-  @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of prompts, order")
-  long seed;
-
-  @Option(names = "--json", description = "print one JSON document on stdout instead of the table")
-  boolean json;
-
   /**
    * What was found; printed as JSON.
    *
@@ -118,11 +78,8 @@ final class BatchCommand implements Callable<Integer> {
    */
   record Found(
       String machine,
-      int threads,
-      String model,
+      OwnEngineOptions.Setting engine,
       String kernels,
-      boolean deterministic,
-      String kv,
       int prompt,
       int gen,
       boolean sameTokens,
@@ -148,7 +105,6 @@ final class BatchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    int team = threads.count();
     for (int count : parallel) {
       StudyOptions.between("--parallel", count, 1, MOST);
     }
@@ -158,30 +114,17 @@ final class BatchCommand implements Callable<Integer> {
     StudyOptions.between("--prompt", prompt, 1, 1 << 17);
     StudyOptions.between("--gen", generate, 1, 1 << 17);
     StudyOptions.between("--rounds", rounds, Quantiles.leastValues(0.5, Intervals.LEVEL), 10_000);
-    StudyOptions.requireKvType(kv);
-    Tier chosen =
-        tier == null ? OwnModel.tier("bench batch", StudyOptions.parse("steelyard")) : tier;
     Console console = new Console();
-    ResolvedModel resolved = Models.resolve(model, console);
+    OwnEngineOptions.Setting setting = engine.resolve("bench batch", console);
     BatchBench.Plan plan =
-        new BatchBench.Plan(
-            resolved.file().toAbsolutePath(),
-            chosen,
-            team,
-            deterministic,
-            DataType.valueOf(kv.toUpperCase(Locale.ROOT)),
-            prompt,
-            generate,
-            rounds,
-            seed,
-            parallel);
-    Models.checkContext(resolved, plan.capacity());
-    Found found = measure(console, plan, resolved.name());
-    if (deterministic && !found.sameTokens()) {
+        new BatchBench.Plan(setting, prompt, generate, rounds, engine.seed, parallel);
+    engine.checkContext(plan.capacity());
+    Found found = measure(console, plan);
+    if (setting.deterministic() && !found.sameTokens()) {
       throw new RunException(
           "the first sequence got other tokens in one batch than in another, which deterministic kernels must not do: please report this");
     }
-    if (json) {
+    if (engine.json) {
       console.result(Json.pretty(found));
     } else {
       print(console, found);
@@ -189,14 +132,15 @@ final class BatchCommand implements Callable<Integer> {
     return ExitCode.FINE;
   }
 
-  private Found measure(Console console, BatchBench.Plan plan, String name)
+  private Found measure(Console console, BatchBench.Plan plan)
       throws IOException, InterruptedException {
     Map<Integer, List<Double>> rates = new LinkedHashMap<>();
     plan.parallel().forEach(count -> rates.put(count, new ArrayList<>()));
     Set<String> sums = new HashSet<>();
     int measurements = rounds * plan.parallel().size();
     String kernels;
-    try (MeasuringProcess process = MeasuringProcess.start(BatchBench.class, plan.arguments());
+    try (MeasuringProcess process =
+            MeasuringProcess.start(BatchBench.class, List.of(Json.line(plan)));
         ProgressBar bar = console.bar("generating", measurements, ProgressBar.Unit.SHARE)) {
       kernels = process.next("loading the model");
       for (int i = 0; i < measurements; i++) {
@@ -211,16 +155,7 @@ final class BatchCommand implements Callable<Integer> {
     List<Row> rows =
         rates.entrySet().stream().map(each -> row(each.getKey(), each.getValue(), first)).toList();
     return new Found(
-        Environment.processor(),
-        plan.threads(),
-        name,
-        kernels,
-        deterministic,
-        kv,
-        prompt,
-        generate,
-        sums.size() == 1,
-        rows);
+        Environment.processor(), plan.engine(), kernels, prompt, generate, sums.size() == 1, rows);
   }
 
   private static double[] values(List<Double> rates) {
@@ -230,7 +165,7 @@ final class BatchCommand implements Callable<Integer> {
   private Row row(int count, List<Double> rates, double[] first) {
     double[] values = values(rates);
     Interval median = Quantiles.interval(values, 0.5, Intervals.LEVEL).orElseThrow();
-    Interval ratio = Intervals.ratio(values, first, true, seed).orElseThrow();
+    Interval ratio = Intervals.ratio(values, first, true, engine.seed).orElseThrow();
     return new Row(
         count,
         median.estimate(),
@@ -245,14 +180,9 @@ final class BatchCommand implements Callable<Integer> {
 
   private static void print(Console console, Found found) {
     console.result(
-        "%s, %d threads; %s; %s%s, KV cache %s; prompts of %d tokens, %d timed"
+        "%s; prompts of %d tokens, %d timed"
             .formatted(
-                found.machine(),
-                found.threads(),
-                found.model(),
-                found.kernels(),
-                found.deterministic() ? ", deterministic" : "",
-                found.kv(),
+                found.engine().text(found.machine(), found.kernels()),
                 found.prompt(),
                 found.gen()));
     Table table = new Table(console.style());

@@ -1,13 +1,9 @@
 package io.steelyard.app;
 
-import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
-import io.steelyard.kernels.Tier;
-import io.steelyard.models.Model;
+import io.steelyard.lab.record.Json;
 import io.steelyard.models.Session;
 import io.steelyard.models.sampling.Sampler;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -37,37 +33,7 @@ final class CacheBench {
    * @param lengths generated tokens after which the time is taken, ascending
    */
   record Plan(
-      Path model,
-      Tier tier,
-      int threads,
-      boolean deterministic,
-      DataType kv,
-      int prompt,
-      int rounds,
-      long seed,
-      List<Integer> lengths) {
-    static Plan parse(String[] texts) {
-      return new Plan(
-          Path.of(texts[0]),
-          Tier.valueOf(texts[1]),
-          Integer.parseInt(texts[2]),
-          Boolean.parseBoolean(texts[3]),
-          DataType.valueOf(texts[4]),
-          Integer.parseInt(texts[5]),
-          Integer.parseInt(texts[6]),
-          Long.parseLong(texts[7]),
-          Arrays.stream(texts).skip(8).map(Integer::valueOf).toList());
-    }
-
-    List<String> arguments() {
-      List<String> texts = new ArrayList<>();
-      for (Object each : List.of(model, tier, threads, deterministic, kv, prompt, rounds, seed)) {
-        texts.add(each.toString());
-      }
-      lengths.forEach(length -> texts.add(length.toString()));
-      return texts;
-    }
-
+      OwnEngineOptions.Setting engine, int prompt, int rounds, long seed, List<Integer> lengths) {
     /** The lengths of sequences whose passes are timed, for the prediction. */
     List<Integer> grid() {
       int longest = lengths.getLast() - 1;
@@ -102,13 +68,16 @@ final class CacheBench {
   }
 
   public static void main(String[] arguments) {
-    Plan plan = Plan.parse(arguments);
-    try (Kernels kernels = Kernels.of(plan.tier(), plan.threads(), plan.deterministic());
-        Model model = Model.load(plan.model(), kernels);
-        Session session = model.newSession(plan.capacity(), plan.kv())) {
-      System.out.println(kernels.description());
-      new CacheBench(plan, session).run();
-    }
+    Plan plan = Json.read(arguments[0], Plan.class);
+    MeasuringProcess.measure(
+        () -> {
+          try (OwnModel own = plan.engine().load();
+              Session session =
+                  own.model().newSession(plan.capacity(), own.kvType(plan.engine().kv()))) {
+            System.out.println(own.kernels().description());
+            new CacheBench(plan, session).run();
+          }
+        });
   }
 
   private void run() {

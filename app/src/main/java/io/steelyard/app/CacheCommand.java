@@ -1,13 +1,10 @@
 package io.steelyard.app;
 
-import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Tier;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.architecture.ModelCost;
-import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.reports.LineChart;
 import io.steelyard.reports.Plots;
 import io.steelyard.reports.terminal.Format;
@@ -35,7 +32,6 @@ import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 @Command(
     name = "generate",
@@ -60,13 +56,7 @@ import picocli.CommandLine.Parameters;
 final class CacheCommand implements Callable<Integer> {
   private static final int MOST = 1 << 17;
 
-  @Parameters(
-      paramLabel = "MODEL",
-      arity = "0..1",
-      defaultValue = "default",
-      description =
-          "a name of 'model list', a GGUF file, a folder with safetensors, or synth:SHAPE[:TYPE[:SEED]]")
-  String model;
+  @Mixin OwnEngineOptions engine;
 
   @Option(
       names = "--prompt",
@@ -87,39 +77,10 @@ final class CacheCommand implements Callable<Integer> {
   int rounds;
 
   @Option(
-      names = "--tier",
-      paramLabel = "TIER",
-      description = "kernels; default: the fastest that runs here")
-  Tier tier;
-
-  @Option(
-      names = "--kv",
-      paramLabel = "TYPE",
-      defaultValue = "f16",
-      description = "type of the KV cache: f16, f32 or q8_0")
-  String kv;
-
-  @Option(
-      names = "--deterministic",
-      description = {
-        "one numeric path for every number of tokens; then both must give the same tokens, which",
-        "is checked"
-      })
-  boolean deterministic;
-
-  @Mixin ThreadsOption threads;
-
-  @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of prompt, order")
-  long seed;
-
-  @Option(
       names = "--out",
       paramLabel = "DIR",
       description = "write the plot (SVG and PNG) and cache.json there")
   Path out;
-
-  @Option(names = "--json", description = "print one JSON document on stdout instead of the table")
-  boolean json;
 
   /**
    * What was found; printed as JSON.
@@ -130,11 +91,8 @@ final class CacheCommand implements Callable<Integer> {
    */
   record Found(
       String machine,
-      int threads,
-      String model,
+      OwnEngineOptions.Setting engine,
       String kernels,
-      boolean deterministic,
-      String kv,
       int prompt,
       int rounds,
       boolean sameTokens,
@@ -187,35 +145,23 @@ final class CacheCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    int team = threads.count();
     StudyOptions.between("--prompt", prompt, 1, MOST);
     for (int length : lengths) {
       StudyOptions.between("--lengths", length, 1, MOST);
     }
     StudyOptions.between("--rounds", rounds, 2, 10_000);
-    StudyOptions.requireKvType(kv);
-    Tier chosen =
-        tier == null ? OwnModel.tier("bench generate", StudyOptions.parse("steelyard")) : tier;
     Console console = new Console();
-    ResolvedModel resolved = Models.resolve(model, console);
+    OwnEngineOptions.Setting setting = engine.resolve("bench generate", console);
     CacheBench.Plan plan =
         new CacheBench.Plan(
-            resolved.file().toAbsolutePath(),
-            chosen,
-            team,
-            deterministic,
-            DataType.valueOf(kv.toUpperCase(Locale.ROOT)),
-            prompt,
-            rounds,
-            seed,
-            List.copyOf(new TreeSet<>(lengths)));
-    Models.checkContext(resolved, plan.capacity());
-    Found found = found(resolved, plan, listen(console, plan));
-    if (deterministic && !found.sameTokens()) {
+            setting, prompt, rounds, engine.seed, List.copyOf(new TreeSet<>(lengths)));
+    engine.checkContext(plan.capacity());
+    Found found = found(plan, listen(console, plan));
+    if (setting.deterministic() && !found.sameTokens()) {
       throw new RunException(
           "tokens with the cache and without it differ, which deterministic kernels must not let happen: please report this");
     }
-    if (json) {
+    if (engine.json) {
       console.result(Json.pretty(found));
     } else {
       print(console, found);
@@ -228,7 +174,8 @@ final class CacheCommand implements Callable<Integer> {
 
   private static Told listen(Console console, CacheBench.Plan plan)
       throws IOException, InterruptedException {
-    try (MeasuringProcess process = MeasuringProcess.start(CacheBench.class, plan.arguments());
+    try (MeasuringProcess process =
+            MeasuringProcess.start(CacheBench.class, List.of(Json.line(plan)));
         ProgressBar bar = console.bar("generating", plan.measurements(), ProgressBar.Unit.SHARE)) {
       Told told = new Told(process.next("loading the model"), new HashMap<>(), new HashSet<>());
       for (int i = 0; i < plan.measurements(); i++) {
@@ -247,19 +194,16 @@ final class CacheCommand implements Callable<Integer> {
     }
   }
 
-  private Found found(ResolvedModel resolved, CacheBench.Plan plan, Told told) {
+  private Found found(CacheBench.Plan plan, Told told) {
     CacheSpeedup rates = new CacheSpeedup(told.medians("prefill"), told.medians("decode"));
     ModelCost cost;
-    try (ModelFile file = ModelFile.open(resolved.file())) {
+    try (ModelFile file = ModelFile.open(plan.engine().file())) {
       cost = ModelCost.of(file);
     }
     return new Found(
         Environment.processor(),
-        plan.threads(),
-        resolved.name(),
+        plan.engine(),
         told.kernels(),
-        deterministic,
-        kv,
         prompt,
         rounds,
         told.sums().size() == 1,
@@ -271,7 +215,7 @@ final class CacheCommand implements Callable<Integer> {
   private Row row(int length, Told told, CacheSpeedup rates, ModelCost cost) {
     double[] none = told.of("none", length);
     double[] full = told.of("full", length);
-    Interval speedup = Intervals.ratio(full, none, false, seed).orElseThrow();
+    Interval speedup = Intervals.ratio(full, none, false, engine.seed).orElseThrow();
     CacheSpeedup.Prediction prediction = rates.predict(prompt, length);
     return new Row(
         length,
@@ -306,16 +250,9 @@ final class CacheCommand implements Callable<Integer> {
   }
 
   private static String conditions(Found found) {
-    return "%s, %d threads; %s; %s%s, KV cache %s; a prompt of %d tokens, %d rounds"
+    return "%s; a prompt of %d tokens, %d rounds"
         .formatted(
-            found.machine(),
-            found.threads(),
-            found.model(),
-            found.kernels(),
-            found.deterministic() ? ", deterministic" : "",
-            found.kv(),
-            found.prompt(),
-            found.rounds());
+            found.engine().text(found.machine(), found.kernels()), found.prompt(), found.rounds());
   }
 
   private static void print(Console console, Found found) {

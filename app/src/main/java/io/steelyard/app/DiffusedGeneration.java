@@ -31,7 +31,7 @@ record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) 
     }
     int context = ids.length + diffusion.tokens();
     Models.checkContext(resolved, context);
-    try (OwnModel own = OwnModel.load(resolved, tier, threads, false);
+    try (OwnModel own = OwnModel.load(resolved.file(), tier, threads, false);
         Session session = own.model().newSession(context, own.kvType(kv))) {
       DiffusionDecoder.requireBothDirections(session);
       console.note(answer(session, own.model(), ids));

@@ -193,7 +193,7 @@ final class GenerateCommand implements Callable<Integer> {
     List<BatchPrompt> prompts = batch.prompts(tokens);
     Console console = new Console();
     ResolvedModel resolved = Models.resolve(model, console);
-    try (OwnModel own = OwnModel.load(resolved, tier, team, deterministic)) {
+    try (OwnModel own = OwnModel.load(resolved.file(), tier, team, deterministic)) {
       Tokenizer tokenizer = own.model().tokenizer();
       List<int[]> ids = new ArrayList<>();
       int context = 1;

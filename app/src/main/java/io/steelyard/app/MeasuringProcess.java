@@ -3,6 +3,7 @@ package io.steelyard.app;
 import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.RunException;
+import io.steelyard.models.ModelException;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -38,6 +39,18 @@ final class MeasuringProcess implements AutoCloseable {
     command.addAll(arguments);
     return new MeasuringProcess(
         new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+  }
+
+  /**
+   * What such a {@code main} does: a fault of the model or of an option ends it with a sentence.
+   */
+  static void measure(Runnable measuring) {
+    try {
+      measuring.run();
+    } catch (UsageException | ModelException e) {
+      System.err.println("steelyard: " + e.getMessage());
+      System.exit(ExitCode.USAGE);
+    }
   }
 
   /**

@@ -7,7 +7,7 @@ import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.models.Model;
-import io.steelyard.models.catalogue.ResolvedModel;
+import java.nio.file.Path;
 import java.util.Locale;
 
 /**
@@ -42,7 +42,7 @@ record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
    *
    * @throws UsageException if the tier can't run in this process
    */
-  static OwnModel load(ResolvedModel resolved, Tier tier, int threads, boolean deterministic) {
+  static OwnModel load(Path file, Tier tier, int threads, boolean deterministic) {
     Kernels kernels;
     try {
       kernels = Kernels.of(tier, threads, deterministic);
@@ -50,7 +50,7 @@ record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
       throw new UsageException("--engine: " + e.getMessage());
     }
     try {
-      return new OwnModel(kernels, Model.load(resolved.file(), kernels));
+      return new OwnModel(kernels, Model.load(file, kernels));
     } catch (RuntimeException | Error e) {
       kernels.close();
       throw e;

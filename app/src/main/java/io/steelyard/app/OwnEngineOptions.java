@@ -1,0 +1,83 @@
+package io.steelyard.app;
+
+import io.steelyard.kernels.Tier;
+import io.steelyard.models.catalogue.ResolvedModel;
+import java.nio.file.Path;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** A model and how Steelyard's own engine runs it, for what is measured outside of a study. */
+final class OwnEngineOptions {
+  @Parameters(
+      paramLabel = "MODEL",
+      arity = "0..1",
+      defaultValue = "default",
+      description =
+          "a name of 'model list', a GGUF file, a folder with safetensors, or synth:SHAPE[:TYPE[:SEED]]")
+  private String model;
+
+  @Option(
+      names = "--tier",
+      paramLabel = "TIER",
+      description = "kernels; default: the fastest that runs here")
+  private Tier tier;
+
+  @Option(
+      names = "--kv",
+      paramLabel = "TYPE",
+      defaultValue = "f16",
+      description = "type of the KV caches: f16, f32 or q8_0")
+  private String kv;
+
+  @Option(
+      names = "--deterministic",
+      description = {
+        "one numeric path for every number of tokens; then a sequence must get the same tokens",
+        "however it is processed, which is checked"
+      })
+  private boolean deterministic;
+
+  @Mixin private ThreadsOption threads;
+
+  @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "of prompts, order")
+  long seed;
+
+  @Option(names = "--json", description = "print one JSON document on stdout instead of the table")
+  boolean json;
+
+  private ResolvedModel resolved;
+
+  /**
+   * How a model is run.
+   *
+   * @param name what people call the model
+   * @param kv type of the KV caches
+   */
+  record Setting(Path file, String name, Tier tier, int threads, boolean deterministic, String kv) {
+    OwnModel load() {
+      return OwnModel.load(file, tier, threads, deterministic);
+    }
+
+    /** In words, for the head of a table. */
+    String text(String machine, String kernels) {
+      return "%s, %d threads; %s; %s%s, KV cache %s"
+          .formatted(machine, threads, name, kernels, deterministic ? ", deterministic" : "", kv);
+    }
+  }
+
+  /** Checks what was asked for; then the model is found, or fetched. */
+  Setting resolve(String command, Console console) {
+    int team = threads.count();
+    StudyOptions.requireKvType(kv);
+    Tier chosen = tier == null ? OwnModel.tier(command, StudyOptions.parse("steelyard")) : tier;
+    resolved = Models.resolve(model, console);
+    return new Setting(
+        resolved.file().toAbsolutePath(), resolved.name(), chosen, team, deterministic, kv);
+  }
+
+  /** As {@link Models#checkContext}, of the model that was found. */
+  void checkContext(int positions) {
+    Models.checkContext(resolved, positions);
+  }
+}
