@@ -1,12 +1,10 @@
 package io.steelyard.kernels;
 
-import java.lang.foreign.Arena;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import jdk.jfr.Category;
 import jdk.jfr.DataAmount;
@@ -19,7 +17,7 @@ import jdk.jfr.StackTrace;
  * Operators that are timed: each call becomes an event of the JDK's flight recorder, and all are
  * summed up by operator and shape.
  */
-public final class ProfiledKernels implements Kernels {
+public final class ProfiledKernels extends ForwardingKernels {
 
   /** One call of an operator, in a flight recording. */
   @Name(OperatorEvent.NAME)
@@ -79,14 +77,13 @@ public final class ProfiledKernels implements Kernels {
 
   private record Weights(String name, long bytes) {}
 
-  private final Kernels kernels;
   private final Map<Key, Tally> tallies = new HashMap<>();
   private final IdentityHashMap<Matrix, Weights> matrices = new IdentityHashMap<>();
   private boolean measuring = true;
 
   /** Wraps operators, which are closed with these. */
   public ProfiledKernels(Kernels kernels) {
-    this.kernels = kernels;
+    super(kernels);
   }
 
   /** All that ran so far, the most time first. */
@@ -187,38 +184,8 @@ public final class ProfiledKernels implements Kernels {
   }
 
   @Override
-  public Tier tier() {
-    return kernels.tier();
-  }
-
-  @Override
   public String description() {
     return kernels.description() + ", profiled";
-  }
-
-  @Override
-  public String activations(Set<DataType> weights) {
-    return kernels.activations(weights);
-  }
-
-  @Override
-  public int threads() {
-    return kernels.threads();
-  }
-
-  @Override
-  public int fewTokens() {
-    return kernels.fewTokens();
-  }
-
-  @Override
-  public long scratchBytes() {
-    return kernels.scratchBytes();
-  }
-
-  @Override
-  public Matrix prepare(List<Tensor> parts, Arena arena) {
-    return kernels.prepare(parts, arena);
   }
 
   @Override
@@ -280,11 +247,6 @@ public final class ProfiledKernels implements Kernels {
         0,
         2L * x.width(),
         () -> kernels.rope(rope, angles, x, headDimension, tokens));
-  }
-
-  @Override
-  public KeyValues keyValues(Arena arena, KeyValues.Shape shape) {
-    return kernels.keyValues(arena, shape);
   }
 
   @Override
@@ -375,10 +337,5 @@ public final class ProfiledKernels implements Kernels {
   public void multiply(Rows x, Rows by, int tokens) {
     timed(
         "multiply", x.width(), tokens, 0, 0, 3L * x.width(), () -> kernels.multiply(x, by, tokens));
-  }
-
-  @Override
-  public void close() {
-    kernels.close();
   }
 }

@@ -3,7 +3,6 @@ package io.steelyard.kernels;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Operators that don't compute together what can be computed together, to weigh what that is worth:
@@ -11,12 +10,10 @@ import java.util.Set;
  * by one, and a gated activation is an activation and a product. The values are the same, but for
  * the rounding of a gate in tiers that round only its end.
  */
-public final class UnfusedKernels implements Kernels {
-  private final Kernels kernels;
-
+public final class UnfusedKernels extends ForwardingKernels {
   /** Wraps operators, which are closed with these. */
   public UnfusedKernels(Kernels kernels) {
-    this.kernels = kernels;
+    super(kernels);
   }
 
   /** A matrix whose parts are multiplied one by one. */
@@ -55,11 +52,6 @@ public final class UnfusedKernels implements Kernels {
   }
 
   @Override
-  public Matrix prepareTable(Tensor tensor) {
-    return kernels.prepareTable(tensor);
-  }
-
-  @Override
   public void embed(Matrix table, int[] ids, int from, int tokens, Rows out) {
     if (table instanceof Parted) {
       throw new IllegalArgumentException("a table of several parts can't be looked up unfused");
@@ -94,103 +86,7 @@ public final class UnfusedKernels implements Kernels {
   }
 
   @Override
-  public Tier tier() {
-    return kernels.tier();
-  }
-
-  @Override
   public String description() {
     return kernels.description() + ", unfused";
-  }
-
-  @Override
-  public String activations(Set<DataType> weights) {
-    return kernels.activations(weights);
-  }
-
-  @Override
-  public int threads() {
-    return kernels.threads();
-  }
-
-  @Override
-  public int fewTokens() {
-    return kernels.fewTokens();
-  }
-
-  @Override
-  public long scratchBytes() {
-    return kernels.scratchBytes();
-  }
-
-  @Override
-  public void rmsNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
-    kernels.rmsNorm(x, weight, epsilon, y, tokens);
-  }
-
-  @Override
-  public void layerNorm(Rows x, Rows weight, float epsilon, Rows y, int tokens) {
-    kernels.layerNorm(x, weight, epsilon, y, tokens);
-  }
-
-  @Override
-  public void rope(Rope rope, Rows angles, Rows x, int headDimension, int tokens) {
-    kernels.rope(rope, angles, x, headDimension, tokens);
-  }
-
-  @Override
-  public KeyValues keyValues(Arena arena, KeyValues.Shape shape) {
-    return kernels.keyValues(arena, shape);
-  }
-
-  @Override
-  public void store(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
-    kernels.store(cache, keys, values, position, tokens);
-  }
-
-  @Override
-  public void replace(KeyValues cache, Rows keys, Rows values, int position, int tokens, int end) {
-    kernels.replace(cache, keys, values, position, tokens, end);
-  }
-
-  @Override
-  public void attention(
-      Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
-    kernels.attention(queries, cache, position, rule, out, tokens);
-  }
-
-  @Override
-  public void activate(Activation activation, Rows x, int tokens) {
-    kernels.activate(activation, x, tokens);
-  }
-
-  @Override
-  public void multiply(Rows x, Rows by, int tokens) {
-    kernels.multiply(x, by, tokens);
-  }
-
-  @Override
-  public void add(Rows x, Rows delta, int tokens) {
-    kernels.add(x, delta, tokens);
-  }
-
-  @Override
-  public void addBias(Rows x, Rows bias, int tokens) {
-    kernels.addBias(x, bias, tokens);
-  }
-
-  @Override
-  public void scale(Rows x, float factor, int tokens) {
-    kernels.scale(x, factor, tokens);
-  }
-
-  @Override
-  public void softCap(Rows x, float cap, int tokens) {
-    kernels.softCap(x, cap, tokens);
-  }
-
-  @Override
-  public void close() {
-    kernels.close();
   }
 }
