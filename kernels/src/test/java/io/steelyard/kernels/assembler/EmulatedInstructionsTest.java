@@ -52,8 +52,8 @@ final class EmulatedInstructionsTest {
   @EnumSource
   void resultsAreTheProcessors(Op op) {
     boolean wide = Avx512.available();
-    assumeTrue(Cpu.features().contains(Cpu.Feature.AVX2), "needs AVX2");
-    assumeTrue(wide || op.encoding != Encoding.AVX512, "needs AVX-512");
+    assumeTrue(Cpu.features().contains(Cpu.Feature.AVX2), "not applicable here: no AVX2");
+    assumeTrue(wide || op.encoding != Encoding.AVX512, "not applicable here: no AVX-512");
     Function function =
         wide
             ? Function.of(a -> new Writer(a, op, true).write())
