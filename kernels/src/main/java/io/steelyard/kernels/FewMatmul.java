@@ -2,9 +2,11 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.ThreadTeam.share;
 
+import io.steelyard.kernels.machine.FewFormat;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
-import io.steelyard.kernels.machine.MachineCode.Single;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
@@ -37,10 +39,9 @@ final class FewMatmul {
   private Rows x;
   private Rows y;
   private int tokens;
-  private long activations;
-  private long activationStride;
-  private long activationScales;
-  private long activationSums;
+  /** Activations in each format that has been asked for. */
+  private final List<Activations> formats = new ArrayList<>();
+
 
   /** How many groups of each member's share have been taken. */
   private final AtomicIntegerArray taken;
@@ -60,40 +61,102 @@ final class FewMatmul {
     this.x = x;
     this.y = y;
     this.tokens = tokens;
-    boolean quantised = false;
+    for (int i = 0; i < formats.size(); i++) {
+      formats.get(i).wanted = false;
+    }
     for (int p = 0; p < weights.held().size(); p++) {
       DataType type = weights.held().get(p).type();
-      quantised |= type.blockSize() > 1;
+      if (type.blockSize() > 1) {
+        activations(type).wanted = true;
+      }
       // Assembled here, before several threads ask for it.
       for (int token = 0; token < tokens; token += code.fewTokens()) {
         code.few(type, Math.min(code.fewTokens(), tokens - token));
       }
     }
-    if (quantised) {
-      writeActivations();
-    }
+    writeActivations();
     for (int member = 0; member < team.threads(); member++) {
       taken.set(member * APART, 0);
     }
     team.run(shares);
   }
 
-  /** Whole numbers of all tokens, then their scales, then their sums. */
+  /** Where the activations for weights of a type with blocks are. */
+  private Activations activations(DataType type) {
+    FewFormat format = code.fewFormat(type);
+    for (int i = 0; i < formats.size(); i++) {
+      if (formats.get(i).format.equals(format)) {
+        return formats.get(i);
+      }
+    }
+    Activations made = new Activations(format);
+    formats.add(made);
+    return made;
+  }
+
   private void writeActivations() {
-    int blocks = weights.columns() / 32;
-    // Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
-    int room = (blocks + 7) / 8 * 8;
-    activationScales = (long) room * code.fewBlock();
-    long scale = code.fewScale();
-    activationSums = activationScales + scale * room;
-    activationStride = (activationSums + 8L * room + 2 * 64 - 1) / 64 * 64;
-    activations = scratch.shared().atLeast(tokens * activationStride);
-    Function function = code.single(Single.FEW_ACTIVATIONS);
-    for (int token = 0; token < tokens; token++) {
-      long to = activations + token * activationStride;
-      function.call(x.address(token), to, blocks, to + activationScales, to + activationSums);
-      RawMemory.clear(to + activationScales + scale * blocks, scale * (room - blocks));
-      RawMemory.clear(to + activationSums + 8L * blocks, 8L * (room - blocks));
+    long bytes = 0;
+    for (int i = 0; i < formats.size(); i++) {
+      bytes += formats.get(i).lay(weights.columns() / 32, tokens);
+    }
+    long address = scratch.shared().atLeast(bytes);
+    for (int i = 0; i < formats.size(); i++) {
+      if (formats.get(i).wanted) {
+        formats.get(i).write(address);
+        address += tokens * formats.get(i).stride;
+      }
+    }
+  }
+
+  /** Activations of all tokens in one format. */
+  private final class Activations {
+    final FewFormat format;
+
+    /** Whether a part of the product in progress takes them. */
+    boolean wanted;
+
+    long address;
+
+    /** Bytes from one token to the next. */
+    long stride;
+
+    /** Where what is behind the blocks begins, and where sums do, in bytes from a token's first. */
+    long scales;
+
+    long sums;
+
+    private int blocks;
+
+    /**
+     * Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
+     */
+    private int room;
+
+    Activations(FewFormat format) {
+      this.format = format;
+    }
+
+    /** How many bytes they take, if they are wanted. */
+    long lay(int blocks, int tokens) {
+      this.blocks = blocks;
+      room = (blocks + 7) / 8 * 8;
+      scales = (long) room * format.block();
+      sums = scales + (long) room * format.scale();
+      stride = (sums + (long) room * format.sum() + 2 * 64 - 1) / 64 * 64;
+      return wanted ? tokens * stride : 0;
+    }
+
+    void write(long address) {
+      this.address = address;
+      Function function = code.single(format.function());
+      int missing = room - blocks;
+      for (int token = 0; token < tokens; token++) {
+        long to = address + token * stride;
+        function.call(x.address(token), to, blocks, to + scales, to + sums);
+        RawMemory.clear(
+            to + scales + (long) format.scale() * blocks, (long) format.scale() * missing);
+        RawMemory.clear(to + sums + (long) format.sum() * blocks, (long) format.sum() * missing);
+      }
     }
   }
 
@@ -170,23 +233,24 @@ final class FewMatmul {
   private void multiply(Tensor part, int row, int groups, int distance, int first, CallList list) {
     DataType type = part.type();
     boolean blocks = type.blockSize() > 1;
+    Activations activations = blocks ? activations(type) : null;
     long address = part.data().address() + row * part.rowBytes();
     for (int token = 0; token < tokens; token += code.fewTokens()) {
-      long stride = blocks ? activationStride : 4L * x.stride();
+      long stride = blocks ? activations.stride : 4L * x.stride();
       list.add(
           code.few(type, Math.min(code.fewTokens(), tokens - token)),
           address,
           distance * part.rowBytes(),
-          blocks ? activations + token * stride : x.address(token),
+          blocks ? activations.address + token * stride : x.address(token),
           stride,
           y.address(token) + 4L * (first + row));
       list.put(0, part.columns() / type.blockSize());
       list.put(1, groups);
       list.put(2, 4L * y.stride());
       list.put(3, 4L * distance);
-      list.put(4, activationScales);
+      list.put(4, blocks ? activations.scales : 0);
       list.put(5, part.rowBytes());
-      list.put(6, activationSums);
+      list.put(6, blocks ? activations.sums : 0);
     }
   }
 }

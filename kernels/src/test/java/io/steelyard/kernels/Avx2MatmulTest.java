@@ -11,7 +11,7 @@ final class Avx2MatmulTest extends MatmulTest {
   double rounding(DataType type, float[] row, Rows x, int token, int tokens) {
     boolean bytes =
         switch (type) {
-          case Q4_0, Q4_1, Q4_K -> tokens > MachineMatmul.FEW;
+          case Q4_0, Q4_1, Q4_K, Q5_K -> true;
           default -> false;
         };
     return type.blockSize() > 1

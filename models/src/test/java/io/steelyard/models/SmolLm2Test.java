@@ -100,7 +100,7 @@ class SmolLm2Test {
     "VECTOR, chat, 0.0013008, 34",
     "AVX2, english, 0.0020027, 102",
     "AVX2, code, 0.00031234, 101",
-    "AVX2, chat, 0.0013008, 34",
+    "AVX2, chat, 0.0013008, 33",
     "AVX512, english, 0.0020027, 101",
     "AVX512, code, 0.00031234, 101",
     "AVX512, chat, 0.0013008, 33",

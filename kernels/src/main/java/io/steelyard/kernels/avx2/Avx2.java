@@ -3,6 +3,7 @@ package io.steelyard.kernels.avx2;
 import io.steelyard.kernels.Activation;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.machine.Cpu;
+import io.steelyard.kernels.machine.FewFormat;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.Product;
@@ -10,8 +11,8 @@ import io.steelyard.kernels.machine.Product;
 /**
  * The machine code of the AVX2 tier. AVX-512 takes part of it, too.
  *
- * <p>Prompts' activations become whole numbers where weights have blocks: of 8 bits for weights of
- * 4, whose products add up in 16 bits, and of 16 bits for all others, for which bytes gain nothing.
+ * <p>Activations become whole numbers where weights have blocks: of 8 bits for weights of 4 or
+ * 5, whose products add up in 16 bits, and of 16 bits for all others, for which bytes gain nothing.
  */
 public class Avx2 extends MachineCode {
   /** Whether this processor has all that the tier needs, and the system allows machine code. */
@@ -35,8 +36,7 @@ public class Avx2 extends MachineCode {
   public Product product(DataType type) {
     return switch (type) {
       case F32, F16, BF16 -> Product.F32;
-      case Q4_0, Q4_1, Q4_K -> Product.NIBBLES;
-      default -> wordsOf(type);
+      default -> FewUnsigned.takes(type) ? Product.UNSIGNED : wordsOf(type);
     };
   }
 
@@ -51,13 +51,8 @@ public class Avx2 extends MachineCode {
   }
 
   @Override
-  public int fewBlock() {
-    return FewActivations.BLOCK;
-  }
-
-  @Override
-  public int fewScale() {
-    return FewActivations.SPREAD;
+  public FewFormat fewFormat(DataType type) {
+    return FewUnsigned.takes(type) ? ByteActivations.FORMAT : FewActivations.FORMAT;
   }
 
   @Override
@@ -65,6 +60,7 @@ public class Avx2 extends MachineCode {
     return switch (which) {
       case CALLS -> Calls.function();
       case FEW_ACTIVATIONS -> FewActivations.function();
+      case FEW_BYTES -> ByteActivations.function();
       case TRANSPOSE -> Transpose.values();
       case ADD -> Elementwise.add();
       case MULTIPLY -> Elementwise.multiply();
@@ -106,12 +102,15 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeUnpack(DataType type) {
-    return Unpack.of(type, product(type) == Product.NIBBLES);
+    return Unpack.of(type, product(type) == Product.UNSIGNED);
   }
 
   @Override
   protected Function makeFew(DataType type, int tokens) {
-    return FewNibbles.takes(type) ? FewNibbles.of(type, tokens) : FewTokens.of(type, tokens);
+    if (FewUnsigned.takes(type)) {
+      return FewUnsigned.of(type, tokens);
+    }
+    return Levels.has(type) ? FewLevels.of(type, tokens) : FewTokens.of(type, tokens);
   }
 
   @Override

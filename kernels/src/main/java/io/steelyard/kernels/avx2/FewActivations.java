@@ -19,14 +19,16 @@ import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.machine.FewFormat;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode.Single;
 
 /**
  * Activations as {@link FewTokens} takes them: 32 values as whole numbers of 16 bits with a common
  * scale.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
- * where the first block's operands of {@link FewNibbles} with one token go, those of the next
+ * where the first block's operands of {@link FewLevels} with one token go, those of the next
  * behind them; where the sum of the first block's activations goes, that of the next behind it.
  *
  * <p>All sums are of what was rounded, so that an offset and the rounding's error don't add up.
@@ -43,6 +45,9 @@ final class FewActivations {
 
   /** Bytes of a block's operands for both halves of a register: four times 8 values, twice each. */
   static final int SPREAD = 4 * 32 + 2 * 32;
+
+  static final FewFormat FORMAT =
+      new FewFormat(Single.FEW_ACTIVATIONS, BLOCK, SPREAD, Float.BYTES);
 
   /** Places in them, after the values: scale and eighth of the sum, for all lanes. */
   static final int SPREAD_SCALE = 128;
@@ -63,7 +68,7 @@ final class FewActivations {
     Rounding.constants(a, LARGEST);
     Snippets.constant(a, EIGHTH, 0.125f, RAX);
     Label block = a.loop();
-    Vec sum = Rounding.round(a, Rounding.Order.WORDS, at(RSI, SCALE));
+    Vec sum = Rounding.roundToWords(a, at(RSI, SCALE));
     a.op(VMOVSS_STORE, at(R8), sum);
     a.op(VMULSS, sum, sum, EIGHTH.as(16));
     a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), sum);

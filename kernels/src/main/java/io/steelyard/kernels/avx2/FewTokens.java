@@ -60,11 +60,8 @@ final class FewTokens extends RowLoop {
   /** Values of a loop over a type without blocks. */
   private static final int STEP = 16;
 
-  /** Scales of a large block on the stack, and offsets behind them; then the count of rows. */
-  private static final int OFFSETS = 32;
-
-  private static final int ROWS = 64;
-  private static final int STACK = 80;
+  /** Bytes of the stack: scales of a large block. */
+  private static final int STACK = 64;
 
   /** Bits of a word's lower nibble; of what a nibble lacks; what signed weights are less. */
   private static final Vec NIBBLES = ymm(15);
@@ -80,31 +77,13 @@ final class FewTokens extends RowLoop {
     return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, SUMS, STACK));
   }
 
-  // R13 has the sums of the block's activations.
-
-  @Override
-  void count(Mem rows) {
-    a.mov(RAX, rows);
-    a.mov(at(RSP, ROWS), RAX);
-  }
-
-  @Override
-  void next(Label row) {
-    a.mov(RAX, at(RSP, ROWS));
-    a.sub(RAX, 1);
-    a.mov(at(RSP, ROWS), RAX);
-    a.jump(Condition.NOT_EQUAL, row);
-  }
-
-  @Override
-  void otherRows(Mem rowBytes) {}
 
   @Override
   void products() {
     switch (type) {
       case F32, F16, BF16 -> floats();
       case Q8_0 -> bytes();
-      case Q4_K, Q5_K, Q6_K -> largeBlocks();
+      case Q6_K -> largeBlocks();
       default -> throw MachineCode.unsupported(type);
     }
   }
@@ -246,33 +225,14 @@ final class FewTokens extends RowLoop {
 
   private void largeBlocks() {
     Label block = a.loop();
-    if (type == DataType.Q6_K) {
-      sixScales();
-    } else {
-      Unpack.kScales(
-          a, offset -> at(R12, offset), at(RSP), at(RSP, OFFSETS), new Gpr[] {RAX, R14, R15}, 8);
-      offsets();
-    }
+    sixScales();
     for (int run = 0; run < 8; run++) {
       for (int half = 0; half < 2; half++) {
-        if (type == DataType.Q6_K) {
-          sixBits(run, half);
-        } else {
-          fourOrFiveBits(run, half);
-        }
+        sixBits(run, half);
       }
       multiply(run * FewActivations.BLOCK);
     }
-    a.add(R13, 8 * Float.BYTES);
     nextBlock(block, 8);
-  }
-
-  /** Adds the offsets of all eight runs at once: a lane for each, times the run's sum. */
-  private void offsets() {
-    a.op(VMOVUPS, ymm(8), at(RSP, OFFSETS));
-    for (int token = 0; token < tokens; token++) {
-      a.op(VFMADD231PS, sum(token), ymm(8), ofToken(R13, token, 0));
-    }
   }
 
   /** 16 nibbles as words: the lower ones of 16 bytes, or the upper. */
@@ -294,17 +254,6 @@ final class FewTokens extends RowLoop {
     }
     a.op(VPAND, bits, bits, HIGH_BITS);
     a.op(VPOR, to, to, bits);
-  }
-
-  private void fourOrFiveBits(int run, int half) {
-    boolean five = type == DataType.Q5_K;
-    nibbles(weights(half), (five ? 48 : 16) + 32 * (run / 2) + 16 * half, run % 2 == 1);
-    if (five) {
-      highBits(weights(half), 16 + 16 * half, 4 - run);
-    }
-    if (half == 0) {
-      a.op(VBROADCASTSS, scale(0), at(RSP, 4 * run));
-    }
   }
 
   private void sixScales() {

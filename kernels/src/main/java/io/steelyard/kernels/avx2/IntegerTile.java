@@ -17,8 +17,8 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
 
 /**
- * Writes a token's activations into its place of a tile: 32 values become whole numbers with a
- * common scale, of 16 bits for a product of words, otherwise of 8.
+ * Writes a token's activations into its place of a tile: 32 values become whole numbers of 16 bits
+ * with a common scale for a product of words, otherwise of 8 bits with two scales.
  *
  * <p>Arguments of its functions: the activations; the token's place in the tile's first chunk;
  * chunks, at least 1; not used; the token's scale in the tile's first chunk.
@@ -34,9 +34,12 @@ final class IntegerTile {
     boolean words = product.isWords();
     Rounding.constants(a, words ? Short.MAX_VALUE : Byte.MAX_VALUE);
     Label chunk = a.loop();
-    Rounding.Order order = words ? Rounding.Order.WORDS : Rounding.Order.BYTES;
-    Vec sum = Rounding.round(a, order, at(R8));
-    a.op(VMOVSS_STORE, at(R8, product.tileSum(0) - product.tileScale(0)), sum);
+    int scale = product.tileScale(0);
+    Vec sum =
+        words
+            ? Rounding.roundToWords(a, at(R8))
+            : Rounding.roundByTurns(a, at(R8), at(R8, product.tileSecondScale(0) - scale));
+    a.op(VMOVSS_STORE, at(R8, product.tileSum(0) - scale), sum);
     if (words) {
       Rounding.storeWords(a);
     } else {

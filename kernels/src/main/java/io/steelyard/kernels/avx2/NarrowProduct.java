@@ -43,7 +43,7 @@ import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.Product;
 
 /**
- * {@link Product}s of float32, float16, words and nibbles with the 16 registers of AVX2. Floats: 16
+ * {@link Product}s of float32, float16, words and unsigned bytes with the 16 registers of AVX2. Floats: 16
  * rows by six tokens at a time, so that a panel and a tile are gone through up to four times. Whole
  * numbers: 32 rows by two tokens, whose float32 sums wait on the stack while a chunk is added up.
  */
@@ -173,41 +173,53 @@ final class NarrowProduct {
   }
 
   private void integers(int first, int count) {
-    int steps = product.steps() / product.runs();
-    for (int run = 0; run < product.runs(); run++) {
-      for (int k = run * steps; k < (run + 1) * steps; k++) {
-        step(count, k, k == run * steps);
+    boolean unsigned = product == Product.UNSIGNED;
+    for (int run = 0; run < 2; run++) {
+      if (run < (unsigned ? 2 : product.runs())) {
+        run(first, count, run);
       }
-      if (product == Product.NIBBLES) {
-        eachSum(count, (token, eight) -> a.op(VPMADDWD, sum(token, eight), sum(token, eight), ONES));
-      }
-      constants(product.scales() + run * product.secondHalf());
-      for (int token = 0; token < count; token++) {
-        a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileScale(first + token), first));
-        for (int eight = 0; eight < eights; eight++) {
-          a.op(VMULPS, PRODUCT, ofRows(eight), ACTIVATION);
-          a.op(VCVTDQ2PS, sum(token, eight), sum(token, eight));
-          a.op(VFMADD213PS, sum(token, eight), PRODUCT, waiting(token, eight));
-        }
-      }
-      if (product.hasOffset()) {
-        constants(product.offsets());
-        for (int token = 0; token < count; token++) {
-          a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileSum(first + token), first));
-          for (int eight = 0; eight < eights; eight++) {
-            a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
-          }
-        }
-      }
-      eachSum(
-          count, (token, eight) -> a.op(VMOVUPS_STORE, waiting(token, eight), sum(token, eight)));
     }
+  }
+
+  /** What has the same scales: a chunk, its first or second half, or every second step of it. */
+  private void run(int first, int count, int run) {
+    boolean unsigned = product == Product.UNSIGNED;
+    int steps = product.steps() / product.runs();
+    for (int k = 0; k < steps; k++) {
+      if (!unsigned || k % 2 == run) {
+        step(count, run * (unsigned ? 0 : steps) + k, k == (unsigned ? run : 0));
+      }
+    }
+    if (unsigned) {
+      eachSum(count, (token, eight) -> a.op(VPMADDWD, sum(token, eight), sum(token, eight), ONES));
+    }
+    constants(product.scales() + (unsigned ? 0 : run * product.secondHalf()));
+    for (int token = 0; token < count; token++) {
+      int scale = first + token;
+      int place = unsigned && run == 1 ? product.tileSecondScale(scale) : product.tileScale(scale);
+      a.op(VBROADCASTSS, ACTIVATION, ofTile(place, first));
+      for (int eight = 0; eight < eights; eight++) {
+        a.op(VMULPS, PRODUCT, ofRows(eight), ACTIVATION);
+        a.op(VCVTDQ2PS, sum(token, eight), sum(token, eight));
+        a.op(VFMADD213PS, sum(token, eight), PRODUCT, waiting(token, eight));
+      }
+    }
+    if (product.hasOffset() && run == 0) {
+      constants(product.offsets());
+      for (int token = 0; token < count; token++) {
+        a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileSum(first + token), first));
+        for (int eight = 0; eight < eights; eight++) {
+          a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
+        }
+      }
+    }
+    eachSum(count, (token, eight) -> a.op(VMOVUPS_STORE, waiting(token, eight), sum(token, eight)));
   }
 
   /** Multiplies pairs of words, or of bytes; a run's whole sums begin with its first step. */
   private void step(int count, int step, boolean begins) {
-    boolean nibbles = product == Product.NIBBLES;
-    Op multiply = nibbles ? VPMADDUBSW : VPMADDWD;
+    boolean unsigned = product == Product.UNSIGNED;
+    Op multiply = unsigned ? VPMADDUBSW : VPMADDWD;
     for (int eight = 0; eight < eights; eight++) {
       a.op(VMOVUPS, ofRows(eight), weights(step, eight));
     }
@@ -218,7 +230,7 @@ final class NarrowProduct {
           a.op(multiply, sum(token, eight), ofRows(eight), ACTIVATION);
         } else {
           a.op(multiply, PRODUCT, ofRows(eight), ACTIVATION);
-          a.op(nibbles ? VPADDW : VPADDD, sum(token, eight), sum(token, eight), PRODUCT);
+          a.op(unsigned ? VPADDW : VPADDD, sum(token, eight), sum(token, eight), PRODUCT);
         }
       }
     }

@@ -72,12 +72,16 @@ final class Rounding {
     Snippets.constant(a, INVERSE, 1 / most, RAX);
   }
 
+  private static void loadPart(Assembler a, Order order, int i) {
+    int place = Float.BYTES * order.first(i);
+    a.op(VMOVUPS, xmm(i), at(RDI, place));
+    a.op(VINSERTI128, ymm(i), ymm(i), at(RDI, place + Float.BYTES * order.distance()), 1);
+  }
+
   /** Loads the values; the lowest lane of the result becomes the largest magnitude. */
   static Vec load(Assembler a, Order order) {
     for (int i = 0; i < 4; i++) {
-      int place = Float.BYTES * order.first(i);
-      a.op(VMOVUPS, xmm(i), at(RDI, place));
-      a.op(VINSERTI128, ymm(i), ymm(i), at(RDI, place + Float.BYTES * order.distance()), 1);
+      loadPart(a, order, i);
       a.op(VPAND, i == 0 ? LARGEST : OTHER, ymm(i), ABSOLUTE);
       if (i > 0) {
         a.op(VMAXPS, LARGEST, LARGEST, OTHER);
@@ -88,13 +92,13 @@ final class Rounding {
   }
 
   /**
-   * Loads and rounds. The lowest lane of the result becomes the sum of what was rounded times its
+   * Loads and rounds to words. The lowest lane of the result becomes the sum of what was rounded times its
    * scale, so that an offset and the rounding's error don't add up.
    *
    * @param scale where the scale goes
    */
-  static Vec round(Assembler a, Order order, Mem scale) {
-    Vec largest = load(a, order).as(16);
+  static Vec roundToWords(Assembler a, Mem scale) {
+    Vec largest = load(a, Order.WORDS).as(16);
     a.op(VMULSS, SCALE, largest, INVERSE.as(16));
     a.op(VMOVSS_STORE, scale, SCALE);
     a.op(VMAXSS, largest, largest, LEAST.as(16));
@@ -111,6 +115,45 @@ final class Rounding {
     Snippets.reduce(a, VADDPS, OTHER, ymm(7));
     a.op(VMULSS, OTHER.as(16), OTHER.as(16), SCALE);
     return OTHER.as(16);
+  }
+
+  /**
+   * Loads and rounds to bytes: groups of four values by turns have one scale and another. Register
+   * 8 is overwritten, and its lowest lane becomes the sum of what was rounded times its scale.
+   *
+   * @param first where the scale of groups 0, 2 and so on goes
+   * @param second where that of the others goes
+   */
+  static Vec roundByTurns(Assembler a, Mem first, Mem second) {
+    Vec sum = ymm(8);
+    Vec[] largest = {LARGEST, ymm(7)};
+    for (int i = 0; i < 4; i++) {
+      loadPart(a, Order.BYTES, i);
+      a.op(VPAND, i < 2 ? largest[i] : OTHER, ymm(i), ABSOLUTE);
+      if (i >= 2) {
+        a.op(VMAXPS, largest[i - 2], largest[i - 2], OTHER);
+      }
+    }
+    for (int turn = 0; turn < 2; turn++) {
+      Vec most = largest[turn];
+      Snippets.reduce(a, VMAXPS, most, OTHER);
+      a.op(VMULSS, SCALE, most.as(16), INVERSE.as(16));
+      a.op(VMOVSS_STORE, turn == 0 ? first : second, SCALE);
+      a.op(VMAXSS, most.as(16), most.as(16), LEAST.as(16));
+      a.op(VDIVSS, most.as(16), MOST.as(16), most.as(16));
+      Snippets.spread(a, most, most);
+      for (int i = turn; i < 4; i += 2) {
+        a.op(VMULPS, ymm(i), ymm(i), most);
+        a.op(VCVTPS2DQ, ymm(i), ymm(i));
+      }
+      a.op(VPADDD, OTHER, ymm(turn), ymm(turn + 2));
+      a.op(VCVTDQ2PS, OTHER, OTHER);
+      Snippets.spread(a, most, SCALE);
+      a.op(VMULPS, turn == 0 ? sum : OTHER, OTHER, most);
+    }
+    a.op(VADDPS, sum, sum, OTHER);
+    Snippets.reduce(a, VADDPS, sum, OTHER);
+    return sum.as(16);
   }
 
   /** Stores registers 0 to 3, loaded for it, as 32 words at RSI. */

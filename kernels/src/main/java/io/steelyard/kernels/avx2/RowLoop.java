@@ -12,35 +12,38 @@ import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
+import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Gpr;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 
 /**
- * The loop over rows of {@link FewTokens} and {@link FewNibbles}: products of rows as they lie in
+ * The loop over rows of {@link FewTokens}, {@link FewUnsigned} and {@link FewLevels}: products of rows as they lie in
  * the file with one to four tokens.
  *
  * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
  * activations to the next; where the first token's product goes; the address of seven longs: blocks
  * of a row (for types without blocks, values); rows; bytes from one token's products to the next;
- * not used; bytes from a token's activations to what {@link FewActivations} has spread; bytes from
+ * not used; bytes from a token's activations to their scales, or to what {@link FewActivations} has
+ * spread; bytes from
  * one row to the next, whose products lie next to each other; and bytes from a token's activations
  * to the sums of its blocks.
  *
  * <p>Registers: RDI the row; RDX activations, RCX bytes of a token's, R11 three times that; R8
  * products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 operands of
- * the block, RBP counts blocks. RAX, R14, R15 and the stack are free.
+ * the block, RBP counts blocks. RSI counts rows that are left. RAX, R10, R14, R15 and the stack are free.
  */
 abstract class RowLoop {
   /** Places of the longs that say where R13 begins. */
-  static final int SPREAD = 32;
+  static final int SCALES = 32;
 
   static final int SUMS = 48;
 
@@ -74,7 +77,7 @@ abstract class RowLoop {
     a.sub(RSP, stack);
     a.lea(R11, at(RCX, RCX, 2));
     constants();
-    count(at(R9, ROWS));
+    a.mov(RSI, at(R9, ROWS));
     Label row = a.loop();
     Label end = new Label();
     a.mov(R12, RDI);
@@ -92,7 +95,8 @@ abstract class RowLoop {
       a.add(RDI, at(R9, ROW_BYTES));
     }
     a.add(R8, rows * Float.BYTES);
-    next(row);
+    a.sub(RSI, rows);
+    a.jump(Condition.GREATER, row);
     a.place(end);
     a.add(RSP, stack);
     for (int i = KEPT.length - 1; i >= 0; i--) {
@@ -103,11 +107,8 @@ abstract class RowLoop {
   /** Fills what keeps its value from row to row. */
   abstract void constants();
 
-  /** Begins to count rows. */
-  abstract void count(Mem rows);
-
-  /** Points at the rows that are taken together with the one at R12. */
-  abstract void otherRows(Mem rowBytes);
+  /** Points at the rows that are taken together with the one at R12, if any. */
+  void otherRows(Mem rowBytes) {}
 
   /** Adds a row's products to the sums, which are zero. */
   abstract void products();
@@ -118,9 +119,6 @@ abstract class RowLoop {
    * @param end where to go if no row is left
    */
   abstract void store(Label end);
-
-  /** Counts rows, and goes on with the next if there is one. */
-  abstract void next(Label row);
 
   /** A token's sum. */
   static Vec sum(int token) {

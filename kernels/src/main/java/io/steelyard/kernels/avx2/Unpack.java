@@ -71,7 +71,7 @@ final class Unpack {
   /**
    * Unpacks a type.
    *
-   * @param unsigned whether no value is negative, which of types of 4 bits is possible
+   * @param unsigned whether no value is negative, which is possible for types of 4 or 5 bits
    */
   static Function of(DataType type, boolean unsigned) {
     return Function.avx2(a -> write(a, type, unsigned));

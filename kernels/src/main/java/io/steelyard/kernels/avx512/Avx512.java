@@ -4,6 +4,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.avx2.Softmax;
 import io.steelyard.kernels.machine.Cpu;
+import io.steelyard.kernels.machine.FewFormat;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
 import java.util.Set;
@@ -45,13 +46,8 @@ public class Avx512 extends Avx2 {
   }
 
   @Override
-  public int fewBlock() {
-    return FewActivations.BLOCK;
-  }
-
-  @Override
-  public int fewScale() {
-    return Float.BYTES;
+  public FewFormat fewFormat(DataType type) {
+    return FewActivations.FORMAT;
   }
 
   @Override

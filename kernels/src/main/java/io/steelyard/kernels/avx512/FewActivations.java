@@ -27,7 +27,9 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.avx2.Snippets;
+import io.steelyard.kernels.machine.FewFormat;
 import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode.Single;
 
 /**
  * Activations as {@link FewTokens} takes them: 32 values as signed bytes with a common scale.
@@ -40,6 +42,9 @@ import io.steelyard.kernels.machine.Function;
 final class FewActivations {
   /** Bytes of a block. */
   static final int BLOCK = 32;
+
+  static final FewFormat FORMAT =
+      new FewFormat(Single.FEW_ACTIVATIONS, BLOCK, Float.BYTES, 2 * Float.BYTES);
 
   private static final float LARGEST = 127;
 

@@ -26,6 +26,8 @@ public abstract class MachineCode {
     CALLS,
     /** Activations of one token as {@link #few} takes them. */
     FEW_ACTIVATIONS,
+    /** The same for some types, as bytes. */
+    FEW_BYTES,
     /** 16 rows as half of a panel, but for bytes. */
     TRANSPOSE,
     ADD,
@@ -72,11 +74,8 @@ public abstract class MachineCode {
   /** Rows that a call of {@link #few} multiplies at a time. */
   public abstract int fewRows();
 
-  /** Bytes of a block of activations for {@link #few}. */
-  public abstract int fewBlock();
-
-  /** Bytes of a block's scale, behind all blocks, or of what is there instead. */
-  public abstract int fewScale();
+  /** How {@link #few} of a type with blocks takes activations. */
+  public abstract FewFormat fewFormat(DataType type);
 
   /** The product that multiplies a type's weights with many tokens. */
   public abstract Product product(DataType type);

@@ -31,10 +31,12 @@ public enum Product {
   /** The same with one scale for 16 values, as {@link #BYTES_HALVES}. */
   WORDS_HALVES(6, 16, 2048 + 2 * 128),
   /**
-   * Bytes that are weights of 4 bits, unsigned, so that a chunk's products with signed activations
-   * add up in 16 bits. A panel's constants are scale and offset, a tile's as those of bytes.
+   * Bytes that are weights of at most 5 bits, unsigned, so that four steps' products with signed
+   * activations add up in 16 bits. A panel's constants are scale and offset. Of a tile every second
+   * step's values have one scale, all others another: its constants are the first scale, the sum of
+   * all and the second scale of each token.
    */
-  NIBBLES(6, 8, 1024 + 2 * 128),
+  UNSIGNED(6, 8, 1024 + 2 * 128),
   /** Pairs of bf16. */
   BF16(12, 8, 1024),
   F32(12, 8, 1024),
@@ -82,13 +84,13 @@ public enum Product {
 
   /** Bytes of a tile's chunk. */
   public int tileChunk() {
-    return tokenBytes() * tokens + (isInteger() ? 64 : 0);
+    return tokenBytes() * tokens + (this == UNSIGNED ? 96 : isInteger() ? 64 : 0);
   }
 
   /** Values that a chunk covers along k. */
   public int chunkValues() {
     return switch (this) {
-      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, WORDS_HALVES, NIBBLES -> 32;
+      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, WORDS_HALVES, UNSIGNED -> 32;
       case BF16 -> 16;
       case F32, F16 -> 8;
     };
@@ -106,12 +108,12 @@ public enum Product {
 
   /** Whether weights and activations are whole numbers with scales. */
   public boolean isInteger() {
-    return isBytes() || isWords() || this == NIBBLES;
+    return isBytes() || isWords() || this == UNSIGNED;
   }
 
   /** Whether something is added to every weight of a chunk. */
   public boolean hasOffset() {
-    return this == BYTES_OFFSET || this == WORDS_OFFSET || this == NIBBLES;
+    return this == BYTES_OFFSET || this == WORDS_OFFSET || this == UNSIGNED;
   }
 
   /** Scales of a chunk: one, or one for each half. */
@@ -144,5 +146,10 @@ public enum Product {
 
   public int tileSum(int token) {
     return tileScale(token) + 32;
+  }
+
+  /** Place of a token's second scale, where it has one. */
+  public int tileSecondScale(int token) {
+    return tileScale(token) + 64;
   }
 }

@@ -2,7 +2,7 @@ package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R12;
 import static io.steelyard.kernels.assembler.Gpr.R13;
-import static io.steelyard.kernels.assembler.Gpr.R14;
+import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Gpr.R15;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
@@ -18,7 +18,6 @@ import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VEXTRACTF128;
-import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU;
@@ -27,7 +26,7 @@ import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPAND;
-import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
+import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPMADDWD;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
@@ -55,14 +54,13 @@ import io.steelyard.kernels.machine.Function;
  * <p>Weights are unsigned, so that bytes become words without their sign; what they are too large
  * by is taken off with the activations' sums.
  */
-final class FewNibbles extends RowLoop {
+final class FewLevels extends RowLoop {
   private static final Vec NIBBLES = ymm(15);
 
-  /** What an eighth of the activations' sum is multiplied with: twice the excess, or 2. */
+  /** What an eighth of the activations' sum is multiplied with: twice the excess. */
   private static final Vec FACTOR = ymm(9);
 
   private static final Vec SCALE = ymm(8);
-  private static final Vec MINIMUM = ymm(12);
   private static final Vec PRODUCT = ymm(10);
   private static final Vec OTHER = ymm(11);
 
@@ -81,40 +79,24 @@ final class FewNibbles extends RowLoop {
 
   private final Gpr[] rows = {R12, R15};
 
-  private FewNibbles(Assembler a, DataType type, int tokens) {
+  private FewLevels(Assembler a, DataType type, int tokens) {
     super(a, type, tokens);
   }
 
-  static boolean takes(DataType type) {
-    return type == DataType.Q4_0 || type == DataType.Q4_1 || Levels.has(type);
-  }
-
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewNibbles(a, type, tokens).write(2, SPREAD, STACK));
+    return Function.avx2(a -> new FewLevels(a, type, tokens).write(2, SCALES, STACK));
   }
 
-  // R12 and R15 have the rows' blocks, R13 the block's operands for one token, R14 rows that are
-  // left.
-
-  @Override
-  void count(Mem rows) {
-    a.mov(R14, rows);
-  }
+  // R12 and R15 have the rows' blocks, R13 the block's operands for one token.
 
   @Override
   void otherRows(Mem rowBytes) {
     Label both = new Label();
     a.mov(R15, RDI);
-    a.cmp(R14, 1);
+    a.cmp(RSI, 1);
     a.jump(Condition.EQUAL, both);
     a.add(R15, rowBytes);
     a.place(both);
-  }
-
-  @Override
-  void next(Label row) {
-    a.sub(R14, 2);
-    a.jump(Condition.NOT_EQUAL, row);
   }
 
   /** A few blocks at a time, then one by one. */
@@ -168,13 +150,10 @@ final class FewNibbles extends RowLoop {
   @Override
   void constants() {
     Snippets.constant(a, NIBBLES, 0x0F0F_0F0F, RAX);
-    int excess = type == DataType.Q4_0 ? -8 : 0;
-    if (Levels.has(type)) {
-      excess = Levels.least(type);
-      Levels.constants(a, type, excess);
-    }
+    int excess = Levels.least(type);
+    Levels.constants(a, type, excess);
     // Four lanes add an eighth each.
-    Snippets.constant(a, FACTOR, type == DataType.Q4_1 ? 2f : 2f * excess, RAX);
+    Snippets.constant(a, FACTOR, 2f * excess, RAX);
   }
 
   /**
@@ -210,17 +189,12 @@ final class FewNibbles extends RowLoop {
     }
   }
 
-  /** A block's first float16, and the second where it is a minimum: each row's in its lanes. */
+  /** A block's float16: each row's in its lanes. */
   private void halves(Mem first, Mem second) {
-    a.op(VPBROADCASTD, SCALE.as(16), first);
-    a.op(VPBROADCASTD, OTHER.as(16), second);
+    a.op(VPBROADCASTW, SCALE.as(16), first);
+    a.op(VPBROADCASTW, OTHER.as(16), second);
     a.op(VPUNPCKLQDQ, SCALE.as(16), SCALE.as(16), OTHER.as(16));
     a.op(VCVTPH2PS, SCALE, SCALE.as(16));
-    if (type == DataType.Q4_1) {
-      a.op(VPERMILPS, MINIMUM, SCALE, 0xF5);
-      a.op(VMULPS, MINIMUM, MINIMUM, FACTOR);
-    }
-    a.op(VPERMILPS, SCALE, SCALE, 0xA0);
   }
 
   /** 32 weights of either row as words: eight a register. */
@@ -234,9 +208,7 @@ final class FewNibbles extends RowLoop {
     for (int half = 0; half < 2; half++) {
       Vec bytes = weights(2 * half);
       a.op(VPAND, bytes, bytes, NIBBLES);
-      if (Levels.has(type)) {
-        Levels.look(a, bytes);
-      }
+      Levels.look(a, bytes);
       a.op(VPUNPCKHBW, weights(2 * half + 1), bytes, OTHER);
       a.op(VPUNPCKLBW, bytes, bytes, OTHER);
     }
@@ -273,22 +245,12 @@ final class FewNibbles extends RowLoop {
     if (tokens > 1) {
       a.op(VBROADCASTSS, OTHER, values.plus(FewActivations.EIGHTH_OF_SUM));
     }
-    if (type == DataType.Q4_1) {
-      if (tokens == 1) {
-        a.op(VMULPS, OTHER, MINIMUM, spreadEighth);
-      } else {
-        a.op(VMULPS, OTHER, MINIMUM, OTHER);
-      }
-      a.op(VFMADD213PS, PRODUCT, SCALE, OTHER);
-      a.op(VADDPS, sum, sum, PRODUCT);
+    if (tokens == 1) {
+      a.op(VFMADD231PS, PRODUCT, FACTOR, spreadEighth);
     } else {
-      if (tokens == 1) {
-        a.op(VFMADD231PS, PRODUCT, FACTOR, spreadEighth);
-      } else {
-        a.op(VFMADD231PS, PRODUCT, FACTOR, OTHER);
-      }
-      a.op(VFMADD231PS, sum, PRODUCT, SCALE);
+      a.op(VFMADD231PS, PRODUCT, FACTOR, OTHER);
     }
+    a.op(VFMADD231PS, sum, PRODUCT, SCALE);
   }
 
   /** Stores the first row's products, and the second's unless the first was the last. */
@@ -310,7 +272,7 @@ final class FewNibbles extends RowLoop {
         a.add(RAX, at(R9, 16));
       }
       if (row == 0) {
-        a.cmp(R14, 1);
+        a.cmp(RSI, 1);
         a.jump(Condition.EQUAL, end);
       }
     }
