@@ -85,7 +85,7 @@ record MemoryView(List<Row> rows) implements StudyView {
         row(
             label,
             weights,
-            "of the file, mapped and resident",
+            "of the file, resident",
             inFile,
             forks,
             f -> f.end().mappedBytes().map(Long::doubleValue).orElse(Double.NaN),
@@ -132,7 +132,7 @@ record MemoryView(List<Row> rows) implements StudyView {
         row(
             label,
             weights,
-            "proportional share at the end",
+            "proportional, at the end",
             null,
             forks,
             f -> RunDetails.known(f.end().proportionalBytes()),
@@ -188,7 +188,8 @@ record MemoryView(List<Row> rows) implements StudyView {
     for (Row row : rows) {
       lines.add(
           List.of(
-              row.label().equals(before) ? "" : row.label() + " (" + row.weights() + " weights)",
+              row.label().equals(before) ? "" : row.label(),
+              row.label().equals(before) ? "" : row.weights(),
               row.part(),
               megabytes(row.predicted()),
               megabytes(row.measured()),
@@ -197,14 +198,15 @@ record MemoryView(List<Row> rows) implements StudyView {
     }
     return new DetailTable(
         "Memory by part, predicted and measured",
-        List.of("engine", "part", "predicted MB", "measured MB", "by"),
+        List.of("engine", "weights", "part", "predicted MB", "measured MB", "by"),
         lines,
         "Predicted from the shapes in the file: the weights as they lie there, the KV cache for the"
             + " whole context, the activations of a full pass without the kernels' scratch memory."
+            + " Of the file, resident: what of its mapping lies in memory."
             + " Measured by the engine's own account or by the operating system, means over"
             + " processes. Not accounted for: the peak without the runtime and the parts, of mapped"
             + " weights what is resident. Counted: without what belongs to a runtime that this engine's"
-            + " users don't need.");
+            + " users don't need. Proportional: pages shared with other processes count in part.");
   }
 
   private static String megabytes(Double bytes) {

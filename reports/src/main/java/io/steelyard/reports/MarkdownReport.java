@@ -193,7 +193,6 @@ public final class MarkdownReport {
     List<String> headers = QualityTable.headers(summary);
     List<Boolean> right = new ArrayList<>(Collections.nCopies(headers.size(), true));
     right.set(0, false);
-    right.set(1, false);
     out.append(
         Markdown.table(
             headers,
