@@ -37,7 +37,8 @@ public record DetailTable(
   }
 
   private static boolean isNumber(String cell) {
-    return !cell.isEmpty() && (Character.isDigit(cell.charAt(0)) || "([-+±<".indexOf(cell.charAt(0)) >= 0);
+    return !cell.isEmpty()
+        && (Character.isDigit(cell.charAt(0)) || "([-+±<".indexOf(cell.charAt(0)) >= 0);
   }
 
   private static boolean isWord(String cell) {

@@ -76,7 +76,8 @@ final class PlotAxes {
     }
     List<List<Tick>> choices = new ArrayList<>(wanted);
     (logarithmic ? roundLogarithmic(low, high) : roundLinear(low, high))
-        .forEach(set -> choices.add(set.stream().map(v -> new Tick(v, Format.compact(v))).toList()));
+        .forEach(
+            set -> choices.add(set.stream().map(v -> new Tick(v, Format.compact(v))).toList()));
     ValueAxis axis = logarithmic ? logarithmicFrom(choices) : linearFrom(choices);
     axis.setRange(low, high);
     return axis;

@@ -48,8 +48,7 @@ class MarkdownReportTest {
         .isEqualTo("| a | b |\n| --- | ---: |\n| 1 | 2 |\n");
     assertThatThrownBy(() -> Markdown.table(headers, List.of(false), rows))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(
-            () -> Markdown.table(headers, List.of(false, true), List.of(List.of("1"))))
+    assertThatThrownBy(() -> Markdown.table(headers, List.of(false, true), List.of(List.of("1"))))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

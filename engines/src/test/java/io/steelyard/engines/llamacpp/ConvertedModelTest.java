@@ -105,7 +105,8 @@ class ConvertedModelTest {
   }
 
   private static int[] ids(String name) throws IOException {
-    Path golden = MODELS.resolve("tiny").resolve(Path.of(name).getFileName()).resolve("golden.json");
+    Path golden =
+        MODELS.resolve("tiny").resolve(Path.of(name).getFileName()).resolve("golden.json");
     try (InputStream in = Files.newInputStream(golden)) {
       JsonNode ids = new JsonMapper().readTree(in).get("ids");
       return StreamSupport.stream(ids.spliterator(), false).mapToInt(JsonNode::asInt).toArray();
@@ -129,12 +130,10 @@ class ConvertedModelTest {
     Path libraries = Installed.installer().status().directory().orElseThrow();
     LlamaCppLibrary library = LoadedLibrary.load(libraries).library();
     LlamaCppOptions options =
-        LlamaCppOptions.of(
-            new LoadRequest(gguf.toString(), 1, CONTEXT, "f32", false, Map.of()));
+        LlamaCppOptions.of(new LoadRequest(gguf.toString(), 1, CONTEXT, "f32", false, Map.of()));
     List<float[]> rows = new ArrayList<>();
     try (LlamaModel model = LlamaModel.load(library, gguf, options);
-        LlamaContext context =
-            new LlamaContext(library, model, options, CONTEXT, 1, ids.length)) {
+        LlamaContext context = new LlamaContext(library, model, options, CONTEXT, 1, ids.length)) {
       context.appendForAll(ids, 0, ids.length);
       for (int i = 0; i < ids.length; i++) {
         rows.add(context.logits(i).toArray(ValueLayout.JAVA_FLOAT));
