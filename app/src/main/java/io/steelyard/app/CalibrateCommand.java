@@ -131,23 +131,24 @@ final class CalibrateCommand implements Callable<Integer> {
     engines.put(ENGINE, new Study.Engine(ENGINE, ENGINE, Map.of()));
     engines.put(AGAIN, new Study.Engine(ENGINE + ":label=" + AGAIN, ENGINE, Map.of()));
     Study.Shape shape = new Study.Shape(512, 64, 0, 1);
-    return new Study(
-        CommandText.of(spec),
-        StudyOptions.model(resolved),
-        engines,
-        ENGINE,
-        List.of("prefill", "decode"),
-        shape,
-        new Study.Settings(
-            team,
-            shape.prompt() + shape.generate(),
-            Models.defaultKv(resolved),
-            true,
-            Environment.affinity()),
-        DesignOptions.quick(
-            Study.Design.MOST_FORKS, 2, budget, DesignOptions.MARGIN, DesignOptions.SEED),
-        List.of(),
-        calibration.limits(resolved.file(), team));
+    return Study.builder(CommandText.of(spec))
+        .model(StudyOptions.model(resolved))
+        .engines(engines)
+        .baseline(ENGINE)
+        .metrics(List.of("prefill", "decode"))
+        .shape(shape)
+        .settings(
+            new Study.Settings(
+                team,
+                shape.prompt() + shape.generate(),
+                Models.defaultKv(resolved),
+                true,
+                Environment.affinity()))
+        .design(
+            DesignOptions.quick(
+                Study.Design.MOST_FORKS, 2, budget, DesignOptions.MARGIN, DesignOptions.SEED))
+        .limits(calibration.limits(resolved.file(), team))
+        .build();
   }
 
   private List<Noise> againstItself(Study study, Console console) throws WorkerException {

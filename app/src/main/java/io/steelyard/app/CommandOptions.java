@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
@@ -161,17 +160,15 @@ final class CommandOptions {
       String baseline,
       double margin) {
     StudyOptions.between("--warm-up", warmUp, 0, 1000);
-    return new Study(
-        CommandText.of(spec),
-        new Study.Model("commands", "", "", false, 0),
-        engines,
-        baseline,
-        List.of("time"),
-        new Study.Shape(0, 0, 0, 1),
-        DesignOptions.withoutModel(),
-        options.design.of(margin, USUAL_TRIALS).warmedUp(warmUp, 0),
-        List.of(),
-        Optional.empty());
+    return Study.builder(CommandText.of(spec))
+        .model(new Study.Model("commands", "", "", false, 0))
+        .engines(engines)
+        .baseline(baseline)
+        .metrics(List.of("time"))
+        .shape(new Study.Shape(0, 0, 0, 1))
+        .settings(DesignOptions.withoutModel())
+        .design(options.design.of(margin, USUAL_TRIALS).warmedUp(warmUp, 0))
+        .build();
   }
 
   private Map<String, Study.Engine> engines() {

@@ -126,7 +126,7 @@ record Gate(Map<String, Double> margins, List<String> mayBeUndecided, Map<String
             "the gate bounds %s, which isn't measured: add it to --metrics".formatted(metric));
       }
     }
-    return study.with(study.design().margins(margins));
+    return study.toBuilder().design(study.design().margins(margins)).build();
   }
 
   /** The metrics that may be undecided, as a summary names them. */

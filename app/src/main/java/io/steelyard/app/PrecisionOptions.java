@@ -134,9 +134,11 @@ final class PrecisionOptions {
     Map<String, Study.Model> models = new LinkedHashMap<>();
     files.forEach((label, file) -> models.put(label, StudyOptions.model(file)));
     // The limits known are those of the source's bytes.
-    return study
-        .with(Optional.empty())
-        .with(new Study.Precisions(sourceLabel, models, klBound, windows, begin()));
+    return study.toBuilder()
+        .limits(Optional.empty())
+        .precisions(
+            Optional.of(new Study.Precisions(sourceLabel, models, klBound, windows, begin())))
+        .build();
   }
 
   private Optional<Integer> begin() {

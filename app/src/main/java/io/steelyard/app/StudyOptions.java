@@ -104,19 +104,17 @@ final class StudyOptions {
         Optional.ofNullable(text).map(file -> Models.tokens(resolved, file));
     Map<String, Study.Engine> labelled = engines(specs);
     String against = baseline(baseline, labelled);
-    Study.Shape shape =
-        new Study.Shape(ids.map(List::size).orElse(prompt), generate, depth, batch, ids);
     Study draft =
-        new Study(
-            command,
-            model(resolved),
-            labelled,
-            against,
-            metrics,
-            shape,
-            new Study.Settings(1, 1, kv, flash, ""),
-            design.of(margin, 3),
-            allowed);
+        Study.builder(command)
+            .model(model(resolved))
+            .engines(labelled)
+            .baseline(against)
+            .metrics(metrics)
+            .shape(new Study.Shape(ids.map(List::size).orElse(prompt), generate, depth, batch, ids))
+            .settings(new Study.Settings(1, 1, kv, flash, ""))
+            .design(design.of(margin, 3))
+            .allowed(allowed)
+            .build();
     int needed = draft.workloads().stream().mapToInt(Workload::context).max().orElseThrow();
     int rounded = (Math.max(needed, CONTEXT_STEP) + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
     if (context != null && context < needed) {
@@ -135,17 +133,10 @@ final class StudyOptions {
             flash,
             Environment.affinity());
     Models.checkContext(resolved, needed);
-    return new Study(
-        command,
-        draft.model(),
-        labelled,
-        against,
-        metrics,
-        shape,
-        settings,
-        draft.design(),
-        allowed,
-        Calibration.of(Home.cache()).limits(resolved.file(), settings.threads()));
+    return draft.toBuilder()
+        .settings(settings)
+        .limits(Calibration.of(Home.cache()).limits(resolved.file(), settings.threads()))
+        .build();
   }
 
   /** A model as a study names it. */

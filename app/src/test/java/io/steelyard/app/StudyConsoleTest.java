@@ -36,16 +36,15 @@ final class StudyConsoleTest {
 
   private RunDirectory create(String sha256) throws IOException {
     Study study =
-        new Study(
-            "steelyard compare",
-            new Study.Model("tiny", model.toString(), sha256, false, Files.size(model)),
-            Map.of("steelyard", new Study.Engine("steelyard", "steelyard", Map.of())),
-            "steelyard",
-            List.of("prefill"),
-            new Study.Shape(64, 16, 0, 1),
-            new Study.Settings(1, 256, "f32", true, ""),
-            new Study.Design(3, 1, 3, 1, 60, 0.02, 42),
-            List.of());
+        Study.builder("steelyard compare")
+            .model(new Study.Model("tiny", model.toString(), sha256, false, Files.size(model)))
+            .engines(Map.of("steelyard", new Study.Engine("steelyard", "steelyard", Map.of())))
+            .baseline("steelyard")
+            .metrics(List.of("prefill"))
+            .shape(new Study.Shape(64, 16, 0, 1))
+            .settings(new Study.Settings(1, 256, "f32", true, ""))
+            .design(new Study.Design(3, 1, 3, 1, 60, 0.02, 42))
+            .build();
     return RunDirectory.create(folder.resolve("runs"), "compare", study);
   }
 

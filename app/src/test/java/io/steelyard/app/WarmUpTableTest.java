@@ -59,17 +59,7 @@ final class WarmUpTableTest {
   @Test
   void theFirstCallsStandBesideTheTrials() throws IOException {
     Study starts = RunDetailsTest.plan();
-    Study plan =
-        new Study(
-            starts.command(),
-            starts.model(),
-            starts.engines(),
-            "llamacpp",
-            List.of("prefill"),
-            starts.shape(),
-            starts.settings(),
-            starts.design(),
-            List.of());
+    Study plan = starts.toBuilder().baseline("llamacpp").metrics(List.of("prefill")).build();
     fork("steelyard", 8, 2, 1, 1, 1);
     fork("llamacpp", 2, 2, 2);
 

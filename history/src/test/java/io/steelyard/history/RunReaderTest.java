@@ -44,16 +44,15 @@ class RunReaderTest {
     engines.put("slow", new Study.Engine("slow", "engine", Map.of()));
     engines.put("fast", new Study.Engine("fast", "engine", Map.of()));
     Study study =
-        new Study(
-            "./steelyard compare --forks 3",
-            new Study.Model("model", "/models/model.gguf", "abc", true, 1_000),
-            engines,
-            "slow",
-            List.of("prefill", "coldstart", "memory"),
-            new Study.Shape(512, 64, 0, 1),
-            new Study.Settings(2, 1024, "f16", true, "0-1"),
-            new Study.Design(3, 2, 20, 10, 180, 0.02, 42),
-            List.of());
+        Study.builder("./steelyard compare --forks 3")
+            .model(new Study.Model("model", "/models/model.gguf", "abc", true, 1_000))
+            .engines(engines)
+            .baseline("slow")
+            .metrics(List.of("prefill", "coldstart", "memory"))
+            .shape(new Study.Shape(512, 64, 0, 1))
+            .settings(new Study.Settings(2, 1024, "f16", true, "0-1"))
+            .design(new Study.Design(3, 2, 20, 10, 180, 0.02, 42))
+            .build();
     try (RunDirectory directory = RunDirectory.create(folder, "compare", study)) {
       run = directory.path();
       directory.writeEnvironment(

@@ -303,13 +303,14 @@ final class MachineMatmul implements AutoCloseable {
     private void integers(int row, int rows, int chunk, int sliceChunks, long to) {
       RawMemory.clear(scales + rows * scaleStride, (HALF - rows) * scaleStride);
       RawMemory.clear(offsets + rows * scaleStride, (HALF - rows) * scaleStride);
-      if (product.isBytes()) {
+      if (product.isWords()) {
+        words(row, rows, chunk, sliceChunks, to);
+      } else {
         unpack(row, rows, chunk, sliceChunks, values, valueStride);
         RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
-        code.transposeBytes(product)
-            .call(to, values, valueStride, sliceChunks, product.panelChunk(), 32);
-      } else {
-        words(row, rows, chunk, sliceChunks, to);
+        Function transpose =
+            product.isBytes() ? code.transposeBytes(product) : code.single(Single.TRANSPOSE);
+        transpose.call(to, values, valueStride, sliceChunks, product.panelChunk(), 32);
       }
       int pieces = (sliceChunks * product.runs() + 7) / 8;
       long advance = 8L / product.runs() * product.panelChunk();

@@ -32,42 +32,15 @@ public final class TestData {
     for (String label : labels) {
       engines.put(label, new Study.Engine(label, "engine", Map.of()));
     }
-    return new Study(
-        "steelyard compare",
-        new Study.Model("model", "/models/model.gguf", "abc", false, 1_000),
-        engines,
-        labels[0],
-        metrics,
-        new Study.Shape(512, 64, 0, 4),
-        new Study.Settings(2, 1024, "f16", true, "0-1"),
-        new Study.Design(5, 3, 20, 10, 180, 0.02, 42),
-        List.of());
-  }
-
-  public static Study with(Study study, Study.Shape shape) {
-    return new Study(
-        study.command(),
-        study.model(),
-        study.engines(),
-        study.baseline(),
-        study.metrics(),
-        shape,
-        study.settings(),
-        study.design(),
-        study.allowed());
-  }
-
-  public static Study with(Study study, Study.Design design) {
-    return new Study(
-        study.command(),
-        study.model(),
-        study.engines(),
-        study.baseline(),
-        study.metrics(),
-        study.shape(),
-        study.settings(),
-        design,
-        study.allowed());
+    return Study.builder("steelyard compare")
+        .model(new Study.Model("model", "/models/model.gguf", "abc", false, 1_000))
+        .engines(engines)
+        .baseline(labels[0])
+        .metrics(metrics)
+        .shape(new Study.Shape(512, 64, 0, 4))
+        .settings(new Study.Settings(2, 1024, "f16", true, "0-1"))
+        .design(new Study.Design(5, 3, 20, 10, 180, 0.02, 42))
+        .build();
   }
 
   public static Study with(Study study, Map<String, Map<String, String>> options) {
@@ -80,29 +53,7 @@ public final class TestData {
                     label,
                     new Study.Engine(
                         engine.spec(), engine.name(), options.getOrDefault(label, Map.of()))));
-    return new Study(
-        study.command(),
-        study.model(),
-        engines,
-        study.baseline(),
-        study.metrics(),
-        study.shape(),
-        study.settings(),
-        study.design(),
-        study.allowed());
-  }
-
-  public static Study allowing(Study study, String... lines) {
-    return new Study(
-        study.command(),
-        study.model(),
-        study.engines(),
-        study.baseline(),
-        study.metrics(),
-        study.shape(),
-        study.settings(),
-        study.design(),
-        List.of(lines));
+    return study.toBuilder().engines(engines).build();
   }
 
   /**

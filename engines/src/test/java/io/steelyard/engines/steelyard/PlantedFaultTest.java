@@ -108,16 +108,17 @@ final class PlantedFaultTest {
             : new Study.Engine(
                 "faulty", "faulty", Map.of("tier", "vector", "fault", fault.name())));
     Study study =
-        new Study(
-            "test",
-            new Study.Model(model.getFileName().toString(), model.toString(), sha(model), false, 1),
-            engines,
-            "steelyard",
-            List.of("decode"),
-            new Study.Shape(32, 4, 0, 1),
-            new Study.Settings(2, 256, kv, true, ""),
-            new Study.Design(1, 1, 3, 1, 1, 0.02, 1),
-            List.of());
+        Study.builder("test")
+            .model(
+                new Study.Model(
+                    model.getFileName().toString(), model.toString(), sha(model), false, 1))
+            .engines(engines)
+            .baseline("steelyard")
+            .metrics(List.of("decode"))
+            .shape(new Study.Shape(32, 4, 0, 1))
+            .settings(new Study.Settings(2, 256, kv, true, ""))
+            .design(new Study.Design(1, 1, 3, 1, 1, 0.02, 1))
+            .build();
     try (RunDirectory run = RunDirectory.create(folder.resolve("runs"), "test", study)) {
       StudyRun.Outcome outcome =
           new StudyRun(run, EngineRegistry.of(folder), cache(), RunListener.NONE).run();

@@ -91,12 +91,15 @@ public enum Op {
   // Integer arithmetic.
   VPSUBB(RVM, 1, 1, 0, 0xF8, FULL, EITHER),
   VPSUBW(RVM, 1, 1, 0, 0xF9, FULL, EITHER),
+  VPADDW(RVM, 1, 1, 0, 0xFD, FULL, AVX),
   VPADDD(RVM, 1, 1, 0, 0xFE, FULL_D, EITHER),
   VPSUBD(RVM, 1, 1, 0, 0xFA, FULL_D, EITHER),
   VPSRLVD(RVM, 2, 1, 0, 0x45, FULL_D, EITHER),
   VPSRLVW(RVM, 2, 1, 1, 0x10, FULL, AVX512),
   VPSLLVW(RVM, 2, 1, 1, 0x12, FULL, AVX512),
   VPTERNLOGD(RVM, 3, 1, 0, 0x25, FULL_D, AVX512),
+  /** The first source's bytes are unsigned, the second's signed. */
+  VPMADDUBSW(RVM, 2, 1, 0, 0x04, FULL, AVX),
   VPMADDWD(RVM, 1, 1, 0, 0xF5, FULL, EITHER),
   VPDPBUSD(RVM, 2, 1, 0, 0x50, FULL_D, AVX512),
   VDPBF16PS(RVM, 2, 2, 0, 0x52, FULL_D, AVX512),

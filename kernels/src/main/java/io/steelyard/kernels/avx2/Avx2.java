@@ -10,9 +10,8 @@ import io.steelyard.kernels.machine.Product;
 /**
  * The machine code of the AVX2 tier. AVX-512 takes part of it, too.
  *
- * <p>Prompts' activations become whole numbers of 16 bits where weights have blocks: twice as fast
- * as float32. Of 8 bits, which is what AVX-VNNI has instructions for, they brought a divergence
- * larger than llama.cpp's.
+ * <p>Prompts' activations become whole numbers where weights have blocks: of 8 bits for weights of
+ * 4, whose products add up in 16 bits, and of 16 bits for all others, for which bytes gain nothing.
  */
 public class Avx2 extends MachineCode {
   /** Whether this processor has all that the tier needs, and the system allows machine code. */
@@ -34,7 +33,11 @@ public class Avx2 extends MachineCode {
 
   @Override
   public Product product(DataType type) {
-    return type.blockSize() == 1 ? Product.F32 : wordsOf(type);
+    return switch (type) {
+      case F32, F16, BF16 -> Product.F32;
+      case Q4_0, Q4_1, Q4_K -> Product.NIBBLES;
+      default -> wordsOf(type);
+    };
   }
 
   @Override
@@ -98,12 +101,12 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeTile(Product product) {
-    return product.isWords() ? WordTile.function() : FloatTile.function();
+    return product.isInteger() ? IntegerTile.of(product) : FloatTile.function();
   }
 
   @Override
   protected Function makeUnpack(DataType type) {
-    return Unpack.of(type);
+    return Unpack.of(type, product(type) == Product.NIBBLES);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package io.steelyard.kernels.avx2;
 
-import static io.steelyard.kernels.assembler.Gpr.R11;
 import static io.steelyard.kernels.assembler.Gpr.R12;
 import static io.steelyard.kernels.assembler.Gpr.R13;
 import static io.steelyard.kernels.assembler.Gpr.R14;
@@ -10,9 +9,7 @@ import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Gpr.RBX;
-import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
-import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
@@ -52,13 +49,13 @@ import io.steelyard.kernels.machine.Function;
  * What {@link FewTokens} says, of Q4_0, Q4_1, IQ4_NL, MXFP4 and IQ4_XS: two rows at a time, which
  * lie next to each other, each in 16 bytes of every register. A row that is left over is taken
  * twice. So the same instructions serve 64 weights, and a token's sum waits half as often for the
- * one before. Bytes from a token's activations to the scales of its blocks lead to what {@link
- * FewActivations} has spread over both rows.
+ * one before. One token's activations come from where {@link FewActivations} has spread them over
+ * both rows.
  *
  * <p>Weights are unsigned, so that bytes become words without their sign; what they are too large
  * by is taken off with the activations' sums.
  */
-final class FewNibbles {
+final class FewNibbles extends RowLoop {
   private static final Vec NIBBLES = ymm(15);
 
   /** What an eighth of the activations' sum is multiplied with: twice the excess, or 2. */
@@ -82,15 +79,10 @@ final class FewNibbles {
 
   private static final int STACK = 64;
 
-  private final Assembler a;
-  private final DataType type;
-  private final int tokens;
   private final Gpr[] rows = {R12, R15};
 
   private FewNibbles(Assembler a, DataType type, int tokens) {
-    this.a = a;
-    this.type = type;
-    this.tokens = tokens;
+    super(a, type, tokens);
   }
 
   static boolean takes(DataType type) {
@@ -98,54 +90,36 @@ final class FewNibbles {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewNibbles(a, type, tokens).write());
+    return Function.avx2(a -> new FewNibbles(a, type, tokens).write(2, SPREAD, STACK));
   }
 
-  // Registers: RDI the first row of two; RDX activations, RCX bytes of a token's, R11 three times
-  // that; R8 products; R9 the longs; R12 and R15 the rows' blocks, RBX the block's activations, RBP
-  // counts blocks, R13 the block's operands for one token, R14 rows that are left.
+  // R12 and R15 have the rows' blocks, R13 the block's operands for one token, R14 rows that are
+  // left.
 
-  private void write() {
-    Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
-    for (Gpr register : kept) {
-      a.push(register);
-    }
-    a.sub(RSP, STACK);
-    a.lea(R11, at(RCX, RCX, 2));
-    constants();
-    a.mov(R14, at(R9, 8));
-    Label two = a.loop();
+  @Override
+  void count(Mem rows) {
+    a.mov(R14, rows);
+  }
+
+  @Override
+  void otherRows(Mem rowBytes) {
     Label both = new Label();
-    a.mov(R12, RDI);
     a.mov(R15, RDI);
     a.cmp(R14, 1);
     a.jump(Condition.EQUAL, both);
-    a.add(R15, at(R9, 40));
+    a.add(R15, rowBytes);
     a.place(both);
-    a.mov(RBX, RDX);
-    a.mov(R13, RDX);
-    a.add(R13, at(R9, 32));
-    a.mov(RBP, at(R9));
-    for (int token = 0; token < tokens; token++) {
-      Snippets.clear(a, sum(token));
-    }
-    blocks();
-    Label end = new Label();
-    store(end);
-    a.add(RDI, at(R9, 40));
-    a.add(RDI, at(R9, 40));
-    a.add(R8, 2 * Float.BYTES);
+  }
+
+  @Override
+  void next(Label row) {
     a.sub(R14, 2);
-    a.jump(Condition.NOT_EQUAL, two);
-    a.place(end);
-    a.add(RSP, STACK);
-    for (int i = kept.length - 1; i >= 0; i--) {
-      a.pop(kept[i]);
-    }
+    a.jump(Condition.NOT_EQUAL, row);
   }
 
   /** A few blocks at a time, then one by one. */
-  private void blocks() {
+  @Override
+  void products() {
     Label rest = new Label();
     Label end = new Label();
     int step = STEP / runs();
@@ -187,24 +161,12 @@ final class FewNibbles {
     return type.blockSize() / 32;
   }
 
-  private static Vec sum(int token) {
-    return ymm(token);
-  }
-
   private static Vec weights(int quarter) {
     return ymm(4 + quarter);
   }
 
-  private Mem token(int token, int offset) {
-    return switch (token) {
-      case 0 -> at(RBX, offset);
-      case 1 -> at(RBX, RCX, 1, offset);
-      case 2 -> at(RBX, RCX, 2, offset);
-      default -> at(RBX, R11, 1, offset);
-    };
-  }
-
-  private void constants() {
+  @Override
+  void constants() {
     Snippets.constant(a, NIBBLES, 0x0F0F_0F0F, RAX);
     int excess = type == DataType.Q4_0 ? -8 : 0;
     if (Levels.has(type)) {
@@ -330,7 +292,8 @@ final class FewNibbles {
   }
 
   /** Stores the first row's products, and the second's unless the first was the last. */
-  private void store(Label end) {
+  @Override
+  void store(Label end) {
     for (int row = 0; row < 2; row++) {
       a.mov(RAX, R8);
       for (int token = 0; token < tokens; token++) {

@@ -1,6 +1,5 @@
 package io.steelyard.kernels.avx2;
 
-import static io.steelyard.kernels.assembler.Gpr.R11;
 import static io.steelyard.kernels.assembler.Gpr.R12;
 import static io.steelyard.kernels.assembler.Gpr.R13;
 import static io.steelyard.kernels.assembler.Gpr.R14;
@@ -10,9 +9,6 @@ import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Gpr.RBX;
-import static io.steelyard.kernels.assembler.Gpr.RCX;
-import static io.steelyard.kernels.assembler.Gpr.RDI;
-import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
@@ -56,14 +52,8 @@ import io.steelyard.kernels.machine.MachineCode;
  * Products of rows as they lie in the file with one to four tokens: what decoding does. Weights
  * with blocks become whole numbers of 16 bits, as the activations are; those without are float32.
  * One row at a time; a token's sum takes the same steps however many tokens there are.
- *
- * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
- * activations to the next; where the first token's product goes; the address of seven longs: blocks
- * of a row (for types without blocks, values); rows; bytes from one token's products to the next;
- * not used; not used; bytes from one row to the next, whose products lie next to each other; and
- * bytes from a token's activations to the sums of its blocks.
  */
-final class FewTokens {
+final class FewTokens extends RowLoop {
   /** The most tokens of one call. */
   static final int TOKENS = 4;
 
@@ -82,76 +72,45 @@ final class FewTokens {
   private static final Vec HIGH_BITS = ymm(14);
   private static final Vec EXCESS = ymm(13);
 
-  private final Assembler a;
-  private final DataType type;
-  private final int tokens;
-
   private FewTokens(Assembler a, DataType type, int tokens) {
-    this.a = a;
-    this.type = type;
-    this.tokens = tokens;
+    super(a, type, tokens);
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewTokens(a, type, tokens).write());
+    return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, SUMS, STACK));
   }
 
-  // Registers: RDI the row; RDX activations, RCX bytes of a token's, R11 three times that; R8
-  // products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 the sums of
-  // its blocks, RBP counts blocks.
+  // R13 has the sums of the block's activations.
 
-  private void write() {
-    Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
-    for (Gpr register : kept) {
-      a.push(register);
-    }
-    a.sub(RSP, STACK);
-    a.lea(R11, at(RCX, RCX, 2));
-    constants();
-    a.mov(RAX, at(R9, 8));
+  @Override
+  void count(Mem rows) {
+    a.mov(RAX, rows);
     a.mov(at(RSP, ROWS), RAX);
-    Label row = a.loop();
-    a.mov(R12, RDI);
-    a.mov(RBX, RDX);
-    a.mov(R13, RDX);
-    a.add(R13, at(R9, 48));
-    a.mov(RBP, at(R9));
-    for (int token = 0; token < tokens; token++) {
-      Snippets.clear(a, sum(token));
-    }
+  }
+
+  @Override
+  void next(Label row) {
+    a.mov(RAX, at(RSP, ROWS));
+    a.sub(RAX, 1);
+    a.mov(at(RSP, ROWS), RAX);
+    a.jump(Condition.NOT_EQUAL, row);
+  }
+
+  @Override
+  void otherRows(Mem rowBytes) {}
+
+  @Override
+  void products() {
     switch (type) {
       case F32, F16, BF16 -> floats();
       case Q8_0 -> bytes();
       case Q4_K, Q5_K, Q6_K -> largeBlocks();
       default -> throw MachineCode.unsupported(type);
     }
-    store();
-    a.add(RDI, at(R9, 40));
-    a.add(R8, Float.BYTES);
-    a.mov(RAX, at(RSP, ROWS));
-    a.sub(RAX, 1);
-    a.mov(at(RSP, ROWS), RAX);
-    a.jump(Condition.NOT_EQUAL, row);
-    a.add(RSP, STACK);
-    for (int i = kept.length - 1; i >= 0; i--) {
-      a.pop(kept[i]);
-    }
   }
 
-  private static Vec sum(int token) {
-    return ymm(token);
-  }
-
-  private Mem token(int token, int offset) {
-    return switch (token) {
-      case 0 -> at(RBX, offset);
-      case 1 -> at(RBX, RCX, 1, offset);
-      case 2 -> at(RBX, RCX, 2, offset);
-      default -> at(RBX, R11, 1, offset);
-    };
-  }
-
-  private void store() {
+  @Override
+  void store(Label end) {
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
       Snippets.reduce(a, VADDPS, sum(token), ymm(8));
@@ -223,7 +182,8 @@ final class FewTokens {
     return ymm(6 + half);
   }
 
-  private void constants() {
+  @Override
+  void constants() {
     Snippets.constant(a, NIBBLES, 0x000F_000F, RAX);
     int high = type == DataType.Q6_K ? 0x0030_0030 : 0x0010_0010;
     Snippets.constant(a, HIGH_BITS, high, RAX);
@@ -311,14 +271,7 @@ final class FewTokens {
   private void offsets() {
     a.op(VMOVUPS, ymm(8), at(RSP, OFFSETS));
     for (int token = 0; token < tokens; token++) {
-      Mem sums =
-          switch (token) {
-            case 0 -> at(R13);
-            case 1 -> at(R13, RCX, 1);
-            case 2 -> at(R13, RCX, 2);
-            default -> at(R13, R11, 1);
-          };
-      a.op(VFMADD231PS, sum(token), ymm(8), sums);
+      a.op(VFMADD231PS, sum(token), ymm(8), ofToken(R13, token, 0));
     }
   }
 

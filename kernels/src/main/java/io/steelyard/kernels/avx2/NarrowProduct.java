@@ -25,8 +25,10 @@ import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
+import static io.steelyard.kernels.assembler.Op.VPADDW;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPCMPEQD;
+import static io.steelyard.kernels.assembler.Op.VPMADDUBSW;
 import static io.steelyard.kernels.assembler.Op.VPMADDWD;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
@@ -34,20 +36,22 @@ import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.Product;
 
 /**
- * {@link Product}s of float32, float16 and words with the 16 registers of AVX2. Floats: 16 rows by
- * six tokens at a time, so that a panel and a tile are gone through up to four times. Words: 32
- * rows by two tokens, whose float32 sums wait on the stack while a chunk is added up.
+ * {@link Product}s of float32, float16, words and nibbles with the 16 registers of AVX2. Floats: 16
+ * rows by six tokens at a time, so that a panel and a tile are gone through up to four times. Whole
+ * numbers: 32 rows by two tokens, whose float32 sums wait on the stack while a chunk is added up.
  */
 final class NarrowProduct {
   private static final Vec LANE_BITS = ymm(15);
   private static final Vec ACTIVATION = ymm(14);
   private static final Vec PRODUCT = ymm(15);
+  private static final Vec ONES = ymm(13);
 
   /** Bytes of a register. */
   private static final int EIGHT = 32;
@@ -65,8 +69,8 @@ final class NarrowProduct {
     this.a = a;
     this.product = product;
     this.tokens = tokens;
-    eights = product.isWords() ? 4 : 2;
-    step = product.isWords() ? 2 : 6;
+    eights = product.isInteger() ? 4 : 2;
+    step = product.isInteger() ? 2 : 6;
   }
 
   /** See {@link MachineCode#product}. */
@@ -85,11 +89,12 @@ final class NarrowProduct {
 
   private void write() {
     a.push(RBX);
-    if (product.isWords()) {
+    if (product.isInteger()) {
       a.push(RBP);
       a.mov(RBP, RSP);
       a.sub(RSP, EIGHT * eights * step);
       a.and(RSP, -EIGHT);
+      Snippets.constant(a, ONES, 0x0001_0001, RAX);
     }
     for (int first = 0; first < tokens; first += step) {
       int count = Math.min(step, tokens - first);
@@ -101,7 +106,7 @@ final class NarrowProduct {
         a.add(RDX, RCX);
       }
     }
-    if (product.isWords()) {
+    if (product.isInteger()) {
       a.mov(RSP, RBP);
       a.pop(RBP);
     }
@@ -114,8 +119,8 @@ final class NarrowProduct {
     a.lea(R11, at(RSI, product.tokenBytes() * first));
     a.mov(RAX, R8);
     Label chunk = a.loop();
-    if (product.isWords()) {
-      words(first, count);
+    if (product.isInteger()) {
+      integers(first, count);
     } else {
       floats(count);
     }
@@ -123,14 +128,14 @@ final class NarrowProduct {
     a.add(R11, product.tileChunk());
     a.sub(RAX, 1);
     a.jump(Condition.NOT_EQUAL, chunk);
-    if (product.isWords()) {
+    if (product.isInteger()) {
       eachSum(count, (token, eight) -> a.op(VMOVUPS, sum(token, eight), waiting(token, eight)));
     }
   }
 
   private void clear(int token, int eight) {
     Snippets.clear(a, sum(token, eight));
-    if (product.isWords()) {
+    if (product.isInteger()) {
       a.op(VMOVUPS_STORE, waiting(token, eight), sum(token, eight));
     }
   }
@@ -167,11 +172,14 @@ final class NarrowProduct {
     }
   }
 
-  private void words(int first, int count) {
+  private void integers(int first, int count) {
     int steps = product.steps() / product.runs();
     for (int run = 0; run < product.runs(); run++) {
       for (int k = run * steps; k < (run + 1) * steps; k++) {
-        pairs(count, k, k == run * steps);
+        step(count, k, k == run * steps);
+      }
+      if (product == Product.NIBBLES) {
+        eachSum(count, (token, eight) -> a.op(VPMADDWD, sum(token, eight), sum(token, eight), ONES));
       }
       constants(product.scales() + run * product.secondHalf());
       for (int token = 0; token < count; token++) {
@@ -196,8 +204,10 @@ final class NarrowProduct {
     }
   }
 
-  /** Multiplies pairs of values; a run's int32 sums begin with its first step. */
-  private void pairs(int count, int step, boolean begins) {
+  /** Multiplies pairs of words, or of bytes; a run's whole sums begin with its first step. */
+  private void step(int count, int step, boolean begins) {
+    boolean nibbles = product == Product.NIBBLES;
+    Op multiply = nibbles ? VPMADDUBSW : VPMADDWD;
     for (int eight = 0; eight < eights; eight++) {
       a.op(VMOVUPS, ofRows(eight), weights(step, eight));
     }
@@ -205,10 +215,10 @@ final class NarrowProduct {
       a.op(VBROADCASTSS, ACTIVATION, activation(token, step));
       for (int eight = 0; eight < eights; eight++) {
         if (begins) {
-          a.op(VPMADDWD, sum(token, eight), ofRows(eight), ACTIVATION);
+          a.op(multiply, sum(token, eight), ofRows(eight), ACTIVATION);
         } else {
-          a.op(VPMADDWD, PRODUCT, ofRows(eight), ACTIVATION);
-          a.op(VPADDD, sum(token, eight), sum(token, eight), PRODUCT);
+          a.op(multiply, PRODUCT, ofRows(eight), ACTIVATION);
+          a.op(nibbles ? VPADDW : VPADDD, sum(token, eight), sum(token, eight), PRODUCT);
         }
       }
     }

@@ -24,6 +24,7 @@ import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
+import static io.steelyard.kernels.assembler.Op.VMULSS;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
@@ -50,7 +51,8 @@ import java.util.function.IntFunction;
 
 /**
  * Unpacks blocks of quantised rows: every value as a signed byte, and beside them the float32
- * scales and what is to be added, one each for 32 values (Q6_K: scales for 16 and nothing added).
+ * scales and what is to be added, one each for 32 values (Q6_K: scales for 16 and nothing added). Of
+ * Q4_0 values are 8 more on demand, with what is to be added for it.
  *
  * <p>Arguments of its functions: the first row's first block; where bytes go; where scales go;
  * where offsets go; blocks of a row, at least 1; the address of four longs: rows, at least 1, and
@@ -62,14 +64,20 @@ final class Unpack {
   private static final Vec NIBBLES = ymm(15);
   private static final Vec CONSTANT = ymm(14);
   private static final Vec HIGH_BITS = ymm(12);
+  private static final Vec LESS = ymm(13);
 
   private Unpack() {}
 
-  static Function of(DataType type) {
-    return Function.avx2(a -> write(a, type));
+  /**
+   * Unpacks a type.
+   *
+   * @param unsigned whether no value is negative, which of types of 4 bits is possible
+   */
+  static Function of(DataType type, boolean unsigned) {
+    return Function.avx2(a -> write(a, type, unsigned));
   }
 
-  private static void write(Assembler a, DataType type) {
+  private static void write(Assembler a, DataType type, boolean unsigned) {
     bytes(a, NIBBLES, 0x0F);
     if (Levels.has(type)) {
       Levels.constants(a, type, 0);
@@ -85,6 +93,9 @@ final class Unpack {
     }
     if (type == DataType.Q6_K) {
       bytes(a, HIGH_BITS, 0x30);
+    }
+    if (unsigned) {
+      Snippets.constant(a, LESS, -8f, RAX);
     }
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
     for (Gpr register : kept) {
@@ -102,7 +113,7 @@ final class Unpack {
     a.mov(RDX, R14);
     a.mov(RCX, R15);
     a.mov(R8, RBP);
-    blocks(a, type);
+    blocks(a, type, unsigned);
     a.add(R12, at(R9, 8));
     a.add(R13, at(R9, 16));
     a.add(R14, at(R9, 24));
@@ -114,7 +125,7 @@ final class Unpack {
     }
   }
 
-  private static void blocks(Assembler a, DataType type) {
+  private static void blocks(Assembler a, DataType type, boolean unsigned) {
     Label block = a.loop();
     switch (type) {
       case Q8_0 -> {
@@ -125,9 +136,14 @@ final class Unpack {
       }
       case Q4_0 -> {
         nibbles(a, at(RDI, 2));
-        a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
-        a.op(VMOVDQU_STORE, at(RSI), ymm(0));
         half(a, xmm(1), at(RDI));
+        if (unsigned) {
+          a.op(VMULSS, xmm(2), xmm(1), LESS.as(16));
+          a.op(VMOVSS_STORE, at(RCX), xmm(2));
+        } else {
+          a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
+        }
+        a.op(VMOVDQU_STORE, at(RSI), ymm(0));
         a.op(VMOVSS_STORE, at(RDX), xmm(1));
       }
       case Q4_1 -> {

@@ -30,6 +30,11 @@ public enum Product {
   WORDS_OFFSET(6, 16, 2048 + 2 * 128),
   /** The same with one scale for 16 values, as {@link #BYTES_HALVES}. */
   WORDS_HALVES(6, 16, 2048 + 2 * 128),
+  /**
+   * Bytes that are weights of 4 bits, unsigned, so that a chunk's products with signed activations
+   * add up in 16 bits. A panel's constants are scale and offset, a tile's as those of bytes.
+   */
+  NIBBLES(6, 8, 1024 + 2 * 128),
   /** Pairs of bf16. */
   BF16(12, 8, 1024),
   F32(12, 8, 1024),
@@ -83,13 +88,13 @@ public enum Product {
   /** Values that a chunk covers along k. */
   public int chunkValues() {
     return switch (this) {
-      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, WORDS_HALVES -> 32;
+      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, WORDS_HALVES, NIBBLES -> 32;
       case BF16 -> 16;
       case F32, F16 -> 8;
     };
   }
 
-  /** Whether weights and activations are bytes. */
+  /** Whether weights are signed bytes. */
   public boolean isBytes() {
     return this == BYTES || this == BYTES_OFFSET || this == BYTES_HALVES;
   }
@@ -101,12 +106,12 @@ public enum Product {
 
   /** Whether weights and activations are whole numbers with scales. */
   public boolean isInteger() {
-    return isBytes() || isWords();
+    return isBytes() || isWords() || this == NIBBLES;
   }
 
   /** Whether something is added to every weight of a chunk. */
   public boolean hasOffset() {
-    return this == BYTES_OFFSET || this == WORDS_OFFSET;
+    return this == BYTES_OFFSET || this == WORDS_OFFSET || this == NIBBLES;
   }
 
   /** Scales of a chunk: one, or one for each half. */

@@ -163,12 +163,22 @@ final class VectorUnit {
         }
       }
       case VPSUBW -> words((x, y) -> x - y);
+      case VPADDW -> words((x, y) -> x + y);
       case VPADDD -> lanes((x, y) -> x + y);
       case VPSUBD -> lanes((x, y) -> x - y);
       case VPSRLVD -> lanes((x, y) -> y >>> 5 == 0 ? x >>> y : 0);
       case VPSRLVW -> words((x, y) -> y < 16 ? x >>> y : 0);
       case VPSLLVW -> words((x, y) -> y < 16 ? x << y : 0);
       case VPTERNLOGD -> ternary(immediate);
+      case VPMADDUBSW -> {
+        for (int word = 0; word < 2 * lanes; word++) {
+          int sum = 0;
+          for (int at = 2 * word; at < 2 * word + 2; at++) {
+            sum += byteOf(a, at) * (byte) byteOf(b, at);
+          }
+          setWord(result, word, Math.clamp(sum, Short.MIN_VALUE, Short.MAX_VALUE));
+        }
+      }
       case VPMADDWD -> lanes(Packed::wordsByWords);
       case VPDPBUSD -> {
         for (int lane = 0; lane < lanes; lane++) {

@@ -75,16 +75,16 @@ public final class BenchmarkRun {
       own.put(BenchmarkProtocol.VARIANT, variant);
       variants.put(variant, new Study.Engine(variant, BenchmarkProtocol.ENGINE, own));
     }
-    return new Study(
-        command,
-        new Study.Model(benchmark.name(), "", "", false, 0),
-        variants,
-        benchmark.baseline(),
-        benchmark.workloads().keySet().stream().map(name -> Study.OPERATION + name).toList(),
-        new Study.Shape(0, 0, 0, 1),
-        settings,
-        design,
-        List.of());
+    return Study.builder(command)
+        .model(new Study.Model(benchmark.name(), "", "", false, 0))
+        .engines(variants)
+        .baseline(benchmark.baseline())
+        .metrics(
+            benchmark.workloads().keySet().stream().map(name -> Study.OPERATION + name).toList())
+        .shape(new Study.Shape(0, 0, 0, 1))
+        .settings(settings)
+        .design(design)
+        .build();
   }
 
   /** Whether a study is one of benchmarks. */
@@ -272,7 +272,7 @@ public final class BenchmarkRun {
               options.putAll(operations.getOrDefault(label, Map.of()));
               engines.put(label, new Study.Engine(engine.spec(), engine.name(), options));
             });
-    return plan.with(engines);
+    return plan.toBuilder().engines(engines).build();
   }
 
   private static double forkSeconds(Study study, Map<String, EngineParity> proved) {

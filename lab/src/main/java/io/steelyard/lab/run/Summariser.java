@@ -90,7 +90,7 @@ public final class Summariser {
   /** The same that drops the trials far out where this one counts them, and the other way round. */
   public Summariser outliersOtherwise() {
     boolean drops = study.design().dropsOutliers();
-    Study other = study.with(study.design().droppingOutliers(!drops));
+    Study other = study.toBuilder().design(study.design().droppingOutliers(!drops)).build();
     return new Summariser(other, engines, parity, fairness, journal, quality);
   }
 

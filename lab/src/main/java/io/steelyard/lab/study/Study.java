@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What is asked, as a person asks it; all defaults are filled in.
+ * What is asked, as a person asks it; all defaults are filled in. {@link #builder} makes one,
+ * {@link #toBuilder} one that is like another.
  *
  * @param command the command line that reproduces it
  * @param model the model
@@ -256,119 +257,24 @@ public record Study(
    */
   public record Adaptive(double precision, int mostTrials) {}
 
-  /** A study without known limits. */
-  public Study(
-      String command,
-      Model model,
-      Map<String, Engine> engines,
-      String baseline,
-      List<String> metrics,
-      Shape shape,
-      Settings settings,
-      Design design,
-      List<String> allowed) {
-    this(
-        command,
-        model,
-        engines,
-        baseline,
-        metrics,
-        shape,
-        settings,
-        design,
-        allowed,
-        Optional.empty(),
-        Optional.empty());
+  /** Begins a study, by the command line that reproduces it. */
+  public static StudyBuilder builder(String command) {
+    return new StudyBuilder(command);
   }
 
-  /** A study of one file. */
-  public Study(
-      String command,
-      Model model,
-      Map<String, Engine> engines,
-      String baseline,
-      List<String> metrics,
-      Shape shape,
-      Settings settings,
-      Design design,
-      List<String> allowed,
-      Optional<Limits> limits) {
-    this(
-        command,
-        model,
-        engines,
-        baseline,
-        metrics,
-        shape,
-        settings,
-        design,
-        allowed,
-        limits,
-        Optional.empty());
-  }
-
-  /** The same study with another design. */
-  public Study with(Design other) {
-    return new Study(
-        command,
-        model,
-        engines,
-        baseline,
-        metrics,
-        shape,
-        settings,
-        other,
-        allowed,
-        limits,
-        precisions);
-  }
-
-  /** The same study of these engines. */
-  public Study with(Map<String, Engine> others) {
-    return new Study(
-        command,
-        model,
-        others,
-        baseline,
-        metrics,
-        shape,
-        settings,
-        design,
-        allowed,
-        limits,
-        precisions);
-  }
-
-  /** The same study with these limits. */
-  public Study with(Optional<Limits> known) {
-    return new Study(
-        command,
-        model,
-        engines,
-        baseline,
-        metrics,
-        shape,
-        settings,
-        design,
-        allowed,
-        known,
-        precisions);
-  }
-
-  /** The same study of labels that are precisions of its model. */
-  public Study with(Precisions labels) {
-    return new Study(
-        command,
-        model,
-        engines,
-        baseline,
-        metrics,
-        shape,
-        settings,
-        design,
-        allowed,
-        limits,
-        Optional.of(labels));
+  /** Begins another study that differs from this one in what is given anew. */
+  public StudyBuilder toBuilder() {
+    return builder(command)
+        .model(model)
+        .engines(engines)
+        .baseline(baseline)
+        .metrics(metrics)
+        .shape(shape)
+        .settings(settings)
+        .design(design)
+        .allowed(allowed)
+        .limits(limits)
+        .precisions(precisions);
   }
 
   /** The file that a label runs. */

@@ -102,7 +102,7 @@ class FairnessSheetTest {
 
   @Test
   void aLineThatTheStudyAllowsIsByDesign() {
-    Study study = TestData.allowing(STUDY, "KV precision");
+    Study study = STUDY.toBuilder().allowed(List.of("KV precision")).build();
     List<FairnessLine> sheet = sheet(study, settings("F32", "f16", 2), settings("F32", "f32", 2));
 
     assertThat(line(sheet, "KV precision").state()).isEqualTo("by design");

@@ -76,9 +76,12 @@ class ParityJudgeTest {
 
   private static Summary.Parity inAnotherPrecision(double meanKl) {
     Study study =
-        STUDY.with(
-            new Study.Precisions(
-                "base", Map.of("engine", STUDY.model()), 0.5, 1, Optional.empty()));
+        STUDY.toBuilder()
+            .precisions(
+                Optional.of(
+                    new Study.Precisions(
+                        "base", Map.of("engine", STUDY.model()), 0.5, 1, Optional.empty())))
+            .build();
     return judge(study, 1f, 0.004f, 0.006f)
         .judge(
             generating(with(with(SOUND, outputs(9, 9, 9)), logits(meanKl, 9, 0, 9)), 5, 9, 9),
@@ -202,16 +205,10 @@ class ParityJudgeTest {
   @Test
   void aForcedLengthThatWasNotReachedFails() {
     Study decode =
-        new Study(
-            STUDY.command(),
-            STUDY.model(),
-            STUDY.engines(),
-            STUDY.baseline(),
-            List.of("decode", "memory"),
-            new Study.Shape(0, 3, 0, 1),
-            STUDY.settings(),
-            STUDY.design(),
-            STUDY.allowed());
+        STUDY.toBuilder()
+            .metrics(List.of("decode", "memory"))
+            .shape(new Study.Shape(0, 3, 0, 1))
+            .build();
     Output start = new Output(new int[] {1}, new float[0], 0);
     EngineParity engine =
         with(

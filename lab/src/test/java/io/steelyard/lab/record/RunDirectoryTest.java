@@ -114,7 +114,7 @@ class RunDirectoryTest {
 
   @Test
   void aPlanHoldsTheLimitsThatWereKnown() {
-    Study study = STUDY.with(Optional.of(TestData.limits(10_000)));
+    Study study = STUDY.toBuilder().limits(Optional.of(TestData.limits(10_000))).build();
 
     try (RunDirectory run = RunDirectory.create(parent, "compare", study)) {
       assertThat(run.plan()).isEqualTo(study);

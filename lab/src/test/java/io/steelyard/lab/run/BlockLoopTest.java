@@ -260,7 +260,7 @@ class BlockLoopTest {
   }
 
   private void design(UnaryOperator<Study.Design> change) {
-    study = TestData.with(study, change.apply(study.design()));
+    study = study.toBuilder().design(change.apply(study.design())).build();
   }
 
   private void forks(int forks) {

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,17 +52,15 @@ class CommandRunTest {
 
   private StudyRun.Outcome run() throws WorkerException {
     Study study =
-        new Study(
-            "steelyard compare",
-            new Study.Model("commands", "", "", false, 0),
-            commands,
-            commands.keySet().iterator().next(),
-            List.of("time"),
-            new Study.Shape(0, 0, 0, 1),
-            new Study.Settings(1, 0, "", false, ""),
-            new Study.Design(BLOCKS, TRIALS, WARM_UP, 0, 60, 0.02, 42),
-            List.of(),
-            Optional.empty());
+        Study.builder("steelyard compare")
+            .model(new Study.Model("commands", "", "", false, 0))
+            .engines(commands)
+            .baseline(commands.keySet().iterator().next())
+            .metrics(List.of("time"))
+            .shape(new Study.Shape(0, 0, 0, 1))
+            .settings(new Study.Settings(1, 0, "", false, ""))
+            .design(new Study.Design(BLOCKS, TRIALS, WARM_UP, 0, 60, 0.02, 42))
+            .build();
     try (RunDirectory made = RunDirectory.create(folder.resolve("runs"), "test", study)) {
       directory = made;
       return CommandRun.run(made, registry, RunListener.NONE);

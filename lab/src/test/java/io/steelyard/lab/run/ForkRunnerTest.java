@@ -87,16 +87,10 @@ class ForkRunnerTest {
   }
 
   private static Study with(Study study, Map<String, Study.Engine> engines) {
-    return new Study(
-        study.command(),
-        study.model(),
-        engines,
-        study.baseline(),
-        study.metrics(),
-        study.shape(),
-        new Study.Settings(1, 1024, "f16", true, ""),
-        study.design(),
-        study.allowed());
+    return study.toBuilder()
+        .engines(engines)
+        .settings(new Study.Settings(1, 1024, "f16", true, ""))
+        .build();
   }
 
   private void runFork(Journal journal, EngineParity expected) {

@@ -67,16 +67,12 @@ class StudyRunTest {
       engines.put(spec.label(), new Study.Engine(text, spec.name(), spec.options()));
     }
     Study study =
-        new Study(
-            plan.command(),
-            plan.model(),
-            engines,
-            engines.keySet().iterator().next(),
-            plan.metrics(),
-            plan.shape(),
-            new Study.Settings(1, 1024, "f32", true, ""),
-            design,
-            List.of());
+        plan.toBuilder()
+            .engines(engines)
+            .baseline(engines.keySet().iterator().next())
+            .settings(new Study.Settings(1, 1024, "f32", true, ""))
+            .design(design)
+            .build();
     try (RunDirectory made = RunDirectory.create(folder.resolve("runs"), "test", study)) {
       directory = made;
       return new StudyRun(made, registry, cache, listener()).run();

@@ -112,7 +112,7 @@ class SummariserTest {
     double[] base = {1_000, 1_010, 990, 1_000};
     double[] engine = {800, 800, 810, 790};
     blocks(base, engine);
-    study = TestData.with(study, adaptive(10, 3));
+    study = study.toBuilder().design(adaptive(10, 3)).build();
     double level = SequentialPlan.of(3, 10, 0.95).levelAt(4);
     Interval expected = Intervals.ratio(engine, base, false, level, 42).orElseThrow();
 
@@ -129,7 +129,7 @@ class SummariserTest {
     assertThat(comparison().blocks()).isEqualTo(5);
     assertThat(comparison().ratio()).isLessThan(1.5);
 
-    study = TestData.with(study, study.design().droppingOutliers(true));
+    study = study.toBuilder().design(study.design().droppingOutliers(true)).build();
 
     assertThat(comparison().blocks()).as("the block without a trial goes").isEqualTo(4);
     assertThat(comparison().ratio()).isCloseTo(2, within(0.01));
@@ -142,7 +142,7 @@ class SummariserTest {
 
     assertThat(comparison().verdict()).isEqualTo("faster");
 
-    study = TestData.with(study, study.design().margins(Map.of("prefill", 0.05)));
+    study = study.toBuilder().design(study.design().margins(Map.of("prefill", 0.05))).build();
 
     assertThat(comparison().verdict()).isEqualTo("equivalent");
     assertThat(comparison().note()).isEqualTo("judged by a margin of 5 %");
@@ -154,7 +154,7 @@ class SummariserTest {
     double[] engine = {800, 800, 810, 790};
     blocks(base, engine);
     journal.add(TestData.blockEnd(3, 1, "", 0.7));
-    study = TestData.with(study, adaptive(200, 3));
+    study = study.toBuilder().design(adaptive(200, 3)).build();
     double level = SequentialPlan.spending(3, List.of(0.7, 0.7), 0.95).levelAt(4);
     Interval early = Intervals.ratio(engine, base, false, level, 42).orElseThrow();
 
@@ -194,7 +194,7 @@ class SummariserTest {
   @Test
   void aLookSaysWhatIsSettledAndHowItStands() {
     Workload prefill = Workload.prefill(512, 0);
-    study = TestData.with(study, adaptive(10, 3));
+    study = study.toBuilder().design(adaptive(10, 3)).build();
     blocks(new double[] {1_000, 1_001, 999}, new double[] {500, 500.5, 499.5});
 
     assertThat(look().settled()).containsExactly(prefill);
@@ -209,7 +209,7 @@ class SummariserTest {
 
   @Test
   void aRatioThatIsPreciseIsSettledThoughItLiesOnTheMargin() {
-    study = TestData.with(study, adaptive(10, 3));
+    study = study.toBuilder().design(adaptive(10, 3)).build();
     blocks(new double[] {1_000, 1_000.1, 999.9}, new double[] {980.3, 980.3, 980.3});
 
     assertThat(comparison().verdict()).isEqualTo("inconclusive");
@@ -227,7 +227,7 @@ class SummariserTest {
 
   @Test
   void shortCallsGetMoreTrialsFromTheFirstBlockOn() {
-    study = TestData.with(study, adaptive(10, 20, 600));
+    study = study.toBuilder().design(adaptive(10, 20, 600)).build();
 
     // A start takes a second: with 100 ms a call that is 22 calls before the first trial.
     assertThat(trialsAtFirst(100_000_000)).isEqualTo(9);
@@ -251,7 +251,7 @@ class SummariserTest {
 
   @Test
   void moreTrialsPayWhereTheyScatterMoreThanTheirProcesses() {
-    study = TestData.with(study, adaptive(10, 20, Study.Design.NO_BUDGET));
+    study = study.toBuilder().design(adaptive(10, 20, Study.Design.NO_BUDGET)).build();
     scatteringTrials(200, 0);
     int many = look().trials().get(Workload.prefill(512, 0));
     journal.clear();
@@ -264,7 +264,7 @@ class SummariserTest {
 
   @Test
   void thereAreNoMoreTrialsThanLeaveRoomForTenBlocks() {
-    study = TestData.with(study, adaptive(10, 20, 160));
+    study = study.toBuilder().design(adaptive(10, 20, 160)).build();
     scatteringTrials(200, 0);
 
     // Two processes with trials of a second, and a start of some milliseconds each.
@@ -390,7 +390,7 @@ class SummariserTest {
 
   @Test
   void anAllowedDifferenceIsComparable() {
-    study = TestData.allowing(study, "KV precision");
+    study = study.toBuilder().allowed(List.of("KV precision")).build();
     blocks(new double[] {1_000, 1_000, 1_000}, new double[] {500, 500, 500});
     engines.put("base", TestData.parity("base", TestData.settings("F32", "f16", 2)));
     engines.put("engine", TestData.parity("engine", TestData.settings("F32", "f32", 2)));
@@ -533,7 +533,7 @@ class SummariserTest {
 
   @Test
   void aSpeedIsAShareOfTheRooflineWhereTheLimitsWereMeasured() {
-    study = study.with(Optional.of(TestData.limits(10_000)));
+    study = study.toBuilder().limits(Optional.of(TestData.limits(10_000))).build();
     blocks(new double[] {60_000, 60_000, 60_000}, new double[] {50_000, 50_000, 50_000});
 
     // 512 × 100 + 30 operations of matrices, 512 × 513 / 2 × 2 of attention.
@@ -544,7 +544,7 @@ class SummariserTest {
 
   @Test
   void noShareIsGivenOfLimitsThatWereMeasuredWithOtherThreads() {
-    study = study.with(Optional.of(TestData.limits(10_000)));
+    study = study.toBuilder().limits(Optional.of(TestData.limits(10_000))).build();
     blocks(new double[] {60_000, 60_000, 60_000}, new double[] {50_000, 50_000, 50_000});
     engines.put("base", TestData.parity("base"));
     engines.put("engine", TestData.parity("engine", TestData.settings("F32", "f32", 1)));
@@ -562,17 +562,7 @@ class SummariserTest {
 
   @Test
   void withoutABaselineNothingIsCompared() {
-    study =
-        new Study(
-            study.command(),
-            study.model(),
-            study.engines(),
-            "",
-            study.metrics(),
-            study.shape(),
-            study.settings(),
-            study.design(),
-            study.allowed());
+    study = study.toBuilder().baseline("").build();
     blocks(new double[] {1_000}, new double[] {500});
 
     assertThat(summary().comparisons()).isEmpty();

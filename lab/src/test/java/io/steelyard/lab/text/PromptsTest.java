@@ -110,7 +110,8 @@ class PromptsTest {
   void aTextOfTheUsersIsThePromptOfEveryCall() {
     Study study = TestData.study(List.of("prefill", "decode"), "one");
     List<Integer> text = IntStream.range(1_000, 1_040).boxed().toList();
-    Study onText = TestData.with(study, new Study.Shape(40, 64, 0, 1, Optional.of(text)));
+    Study onText =
+        study.toBuilder().shape(new Study.Shape(40, 64, 0, 1, Optional.of(text))).build();
     Prompts own = Prompts.of(onText, texts(8, 100));
 
     assertThat(own.count()).isEqualTo(1);

@@ -3,11 +3,11 @@ package io.steelyard.models.safetensors;
 import static io.steelyard.models.ForeignText.printable;
 
 import io.steelyard.models.ModelException;
+import io.steelyard.models.tokenizer.PublishedPatterns;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -16,80 +16,34 @@ import tools.jackson.databind.JsonNode;
  * tokenizer.json} says of the pattern, which also names vocabularies that nobody has listed.
  */
 final class PreTokenizerName {
-  private static final String CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
-  private static final String CASED_END =
-      "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-  private static final String UPPER = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]";
-  private static final String LOWER = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
-  private static final String LEAD = "[^\\r\\n\\p{L}\\p{N}]?";
-
   private static final String BYTES_AFTER = ", bytes";
-
-  /** The pattern of Qwen 2 and its descendants. */
-  static final String QWEN2 = words("");
-
   private static final String GPT2 = "bytes by GPT-2's pattern";
-  private static final String ENDS = "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-  private static final String BLOOM = " ?[^(\\s|.,!?…。，、।۔،)]+";
 
   private static final Map<String, String> BY_PATTERN =
       Map.of(
-          words("{1,3}"),
+          PublishedPatterns.GPT4,
           "dbrx",
-          QWEN2,
+          PublishedPatterns.QWEN2,
           "qwen2",
-          cased(CONTRACTIONS + "?", "{1,3}"),
-          "gpt-4o",
-          cased("", ""),
-          "tekken",
-          "[\r\n], \\s?\\p{L}+, \\s?\\p{P}+, [一-龥ࠀ-一가-\uD7FF]+, digits",
-          "deepseek-coder",
-          "\\p{N}{1,3}, [一-龥\u3040-ゟ゠-ヿ]+, "
-              + "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+"
-              + "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*"
-              + "|\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
-          "deepseek-v3",
-          CONTRACTIONS
-              + "|"
-              + LEAD
-              + "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*"
-              + ENDS,
+          PublishedPatterns.QWEN35,
           "qwen35",
-          BLOOM,
+          PublishedPatterns.GPT4O,
+          "gpt-4o",
+          PublishedPatterns.TEKKEN,
+          "tekken",
+          steps(PublishedPatterns.DEEPSEEK_CODER) + ", digits",
+          "deepseek-coder",
+          steps(PublishedPatterns.DEEPSEEK_V3),
+          "deepseek-v3",
+          PublishedPatterns.BLOOM,
           "bloom",
-          BLOOM + ", \\p{N}",
+          steps(PublishedPatterns.VIKING),
           "viking");
 
   private PreTokenizerName() {}
 
-  /** The pattern of GPT-4 and its descendants. */
-  private static String words(String digits) {
-    return CONTRACTIONS
-        + "|"
-        + LEAD
-        + "\\p{L}+|\\p{N}"
-        + digits
-        + "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-  }
-
-  /** That of GPT-4o and its descendants. */
-  private static String cased(String contractions, String digits) {
-    return LEAD
-        + UPPER
-        + "*"
-        + LOWER
-        + "+"
-        + contractions
-        + "|"
-        + LEAD
-        + UPPER
-        + "+"
-        + LOWER
-        + "*"
-        + contractions
-        + "|\\p{N}"
-        + digits
-        + CASED_END;
+  private static String steps(List<String> described) {
+    return String.join(", ", described);
   }
 
   /**
@@ -105,8 +59,7 @@ final class PreTokenizerName {
     } else {
       steps.add(given);
     }
-    String described =
-        steps.stream().map(PreTokenizerName::described).collect(Collectors.joining(", "));
+    String described = steps(steps.stream().map(PreTokenizerName::described).toList());
     return switch (described) {
       case GPT2 -> "gpt-2";
       case "digits, " + GPT2 -> "smollm";

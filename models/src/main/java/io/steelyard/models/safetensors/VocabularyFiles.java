@@ -3,6 +3,7 @@ package io.steelyard.models.safetensors;
 import static io.steelyard.models.ForeignText.printable;
 
 import io.steelyard.models.ModelException;
+import io.steelyard.models.tokenizer.PublishedPatterns;
 import java.nio.file.Path;
 import java.util.Optional;
 import tools.jackson.databind.JsonNode;
@@ -55,7 +56,7 @@ final class VocabularyFiles {
       case "GPT2Tokenizer", "GPT2TokenizerFast" -> nodes.objectNode().put("type", "ByteLevel");
       case "Qwen2Tokenizer", "Qwen2TokenizerFast", "DreamTokenizer" -> {
         ObjectNode split = nodes.objectNode().put("type", "Split");
-        split.set("pattern", nodes.objectNode().put("Regex", PreTokenizerName.QWEN2));
+        split.set("pattern", nodes.objectNode().put("Regex", PublishedPatterns.QWEN2));
         ArrayNode steps = nodes.arrayNode();
         steps.add(split);
         steps.add(nodes.objectNode().put("type", "ByteLevel").put("use_regex", false));

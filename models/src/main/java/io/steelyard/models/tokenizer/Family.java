@@ -33,16 +33,36 @@ record Family(PreTokenizer words, boolean wholeWordsFirst, boolean addsBos) {
     put(
         new Family(PreTokenizer.qwen2(), false, false),
         "qwen2 deepseek-r1-qwen kormo megrez stablelm2 hunyuan solar-open grok-2".split(" ", -1));
-    put(new Family(PublishedPatterns.gpt4o(), false, false), "gpt-4o", "llama4", "minimax-m2");
-    put(new Family(PublishedPatterns.tekken(), true, false), "tekken");
-    put(new Family(PublishedPatterns.deepseekCoder(), false, false), "deepseek-coder");
-    put(new Family(PublishedPatterns.deepseekV3(), false, false), "deepseek-v3", "hunyuan-dense");
-    put(new Family(PublishedPatterns.falcon(), false, false), "falcon");
-    put(new Family(PublishedPatterns.qwen35(), false, false), "qwen35");
-    put(new Family(PublishedPatterns.seedCoder(), false, false), "seed-coder");
-    put(new Family(PublishedPatterns.bailing(), false, false), "bailingmoe", "llada-moe");
-    put(new Family(PublishedPatterns.bloom(), false, false), "bloom", "gpt3-finnish", "poro-chat");
-    put(new Family(PublishedPatterns.viking(), false, false), "viking");
+    put(
+        new Family(RegexPreTokenizer.of(PublishedPatterns.GPT4O), false, false),
+        "gpt-4o",
+        "llama4",
+        "minimax-m2");
+    put(new Family(RegexPreTokenizer.of(PublishedPatterns.TEKKEN), true, false), "tekken");
+    put(
+        new Family(
+            RegexPreTokenizer.of(PublishedPatterns.DEEPSEEK_CODER)
+                .then(RegexPreTokenizer.of(PublishedPatterns.DIGIT)),
+            false,
+            false),
+        "deepseek-coder");
+    put(
+        new Family(RegexPreTokenizer.of(PublishedPatterns.DEEPSEEK_V3), false, false),
+        "deepseek-v3",
+        "hunyuan-dense");
+    put(new Family(RegexPreTokenizer.of(PublishedPatterns.FALCON), false, false), "falcon");
+    put(new Family(RegexPreTokenizer.of(PublishedPatterns.QWEN35), false, false), "qwen35");
+    put(new Family(RegexPreTokenizer.of(PublishedPatterns.SEED_CODER), false, false), "seed-coder");
+    put(
+        new Family(RegexPreTokenizer.of(PublishedPatterns.BAILING), false, false),
+        "bailingmoe",
+        "llada-moe");
+    put(
+        new Family(RegexPreTokenizer.of(PublishedPatterns.BLOOM), false, false),
+        "bloom",
+        "gpt3-finnish",
+        "poro-chat");
+    put(new Family(RegexPreTokenizer.of(PublishedPatterns.VIKING), false, false), "viking");
   }
 
   private static void put(Family family, String... names) {

@@ -1,0 +1,144 @@
+package io.steelyard.kernels.avx2;
+
+import static io.steelyard.kernels.assembler.Gpr.R11;
+import static io.steelyard.kernels.assembler.Gpr.R12;
+import static io.steelyard.kernels.assembler.Gpr.R13;
+import static io.steelyard.kernels.assembler.Gpr.R14;
+import static io.steelyard.kernels.assembler.Gpr.R15;
+import static io.steelyard.kernels.assembler.Gpr.R8;
+import static io.steelyard.kernels.assembler.Gpr.R9;
+import static io.steelyard.kernels.assembler.Gpr.RBP;
+import static io.steelyard.kernels.assembler.Gpr.RBX;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
+import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Gpr.RDX;
+import static io.steelyard.kernels.assembler.Gpr.RSP;
+import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Vec.ymm;
+
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Gpr;
+import io.steelyard.kernels.assembler.Label;
+import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Vec;
+
+/**
+ * The loop over rows of {@link FewTokens} and {@link FewNibbles}: products of rows as they lie in
+ * the file with one to four tokens.
+ *
+ * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
+ * activations to the next; where the first token's product goes; the address of seven longs: blocks
+ * of a row (for types without blocks, values); rows; bytes from one token's products to the next;
+ * not used; bytes from a token's activations to what {@link FewActivations} has spread; bytes from
+ * one row to the next, whose products lie next to each other; and bytes from a token's activations
+ * to the sums of its blocks.
+ *
+ * <p>Registers: RDI the row; RDX activations, RCX bytes of a token's, R11 three times that; R8
+ * products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 operands of
+ * the block, RBP counts blocks. RAX, R14, R15 and the stack are free.
+ */
+abstract class RowLoop {
+  /** Places of the longs that say where R13 begins. */
+  static final int SPREAD = 32;
+
+  static final int SUMS = 48;
+
+  private static final int BLOCKS = 0;
+  private static final int ROWS = 8;
+  private static final int ROW_BYTES = 40;
+
+  private static final Gpr[] KEPT = {RBX, RBP, R12, R13, R14, R15};
+
+  final Assembler a;
+  final DataType type;
+  final int tokens;
+
+  RowLoop(Assembler a, DataType type, int tokens) {
+    this.a = a;
+    this.type = type;
+    this.tokens = tokens;
+  }
+
+  /**
+   * Writes the function.
+   *
+   * @param rows those taken at a time
+   * @param operands the long that says where R13 begins
+   * @param stack bytes of the stack that are used
+   */
+  final void write(int rows, int operands, int stack) {
+    for (Gpr register : KEPT) {
+      a.push(register);
+    }
+    a.sub(RSP, stack);
+    a.lea(R11, at(RCX, RCX, 2));
+    constants();
+    count(at(R9, ROWS));
+    Label row = a.loop();
+    Label end = new Label();
+    a.mov(R12, RDI);
+    otherRows(at(R9, ROW_BYTES));
+    a.mov(RBX, RDX);
+    a.mov(R13, RDX);
+    a.add(R13, at(R9, operands));
+    a.mov(RBP, at(R9, BLOCKS));
+    for (int token = 0; token < tokens; token++) {
+      Snippets.clear(a, sum(token));
+    }
+    products();
+    store(end);
+    for (int i = 0; i < rows; i++) {
+      a.add(RDI, at(R9, ROW_BYTES));
+    }
+    a.add(R8, rows * Float.BYTES);
+    next(row);
+    a.place(end);
+    a.add(RSP, stack);
+    for (int i = KEPT.length - 1; i >= 0; i--) {
+      a.pop(KEPT[i]);
+    }
+  }
+
+  /** Fills what keeps its value from row to row. */
+  abstract void constants();
+
+  /** Begins to count rows. */
+  abstract void count(Mem rows);
+
+  /** Points at the rows that are taken together with the one at R12. */
+  abstract void otherRows(Mem rowBytes);
+
+  /** Adds a row's products to the sums, which are zero. */
+  abstract void products();
+
+  /**
+   * Stores the sums.
+   *
+   * @param end where to go if no row is left
+   */
+  abstract void store(Label end);
+
+  /** Counts rows, and goes on with the next if there is one. */
+  abstract void next(Label row);
+
+  /** A token's sum. */
+  static Vec sum(int token) {
+    return ymm(token);
+  }
+
+  /** A token's activations of the block. */
+  final Mem token(int token, int offset) {
+    return ofToken(RBX, token, offset);
+  }
+
+  /** What belongs to a token, by the register that has the first token's. */
+  static Mem ofToken(Gpr first, int token, int offset) {
+    return switch (token) {
+      case 0 -> at(first, offset);
+      case 1 -> at(first, RCX, 1, offset);
+      case 2 -> at(first, RCX, 2, offset);
+      default -> at(first, R11, 1, offset);
+    };
+  }
+}
