@@ -127,8 +127,10 @@ final class BatchedGeneration {
     long tokens = 0;
     int finished = 0;
     for (Answer answer : answers) {
-      prompts += answer.promptTokens();
-      tokens += answer.sequence().generated().length;
+      int generated = answer.sequence().generated().length;
+      // A prompt without a token yet waits, or is being processed.
+      prompts += generated > 0 ? answer.promptTokens() : 0;
+      tokens += generated;
       finished += answer.sequence().done() ? 1 : 0;
     }
     console.note(

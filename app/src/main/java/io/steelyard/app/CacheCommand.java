@@ -257,26 +257,34 @@ final class CacheCommand implements Callable<Integer> {
 
   private static void print(Console console, Found found) {
     console.result(conditions(found));
-    Table table = new Table(console.style());
-    table.column("tokens", Align.RIGHT).column("without", Align.RIGHT).column("with", Align.RIGHT);
-    table.column("speed-up", Align.RIGHT).column("95 %", Align.LEFT);
-    table.column("predicted", Align.RIGHT).column("measured is", Align.RIGHT);
-    table.column("operations", Align.RIGHT).column("caching", Align.RIGHT);
-    table.column("batching", Align.RIGHT);
+    Table speeds = new Table(console.style());
+    speeds.column("tokens", Align.RIGHT).column("without", Align.RIGHT).column("with", Align.RIGHT);
+    speeds.column("speed-up", Align.RIGHT).column("95 %", Align.LEFT);
+    speeds.column("predicted", Align.RIGHT).column("measured is", Align.RIGHT);
+    Table parts = new Table(console.style());
+    parts.column("tokens", Align.RIGHT).column("predicted", Align.RIGHT);
+    parts.column("caching", Align.RIGHT).column("batching", Align.RIGHT);
+    parts.column("operations", Align.RIGHT);
     for (Row row : found.rows()) {
-      table.row(
+      speeds.row(
           Integer.toString(row.tokens()),
           Format.significant(row.noneSeconds(), 3) + " s",
           Format.significant(row.fullSeconds(), 3) + " s",
           Format.significant(row.speedup(), 3) + "×",
           Format.significant(row.low(), 3) + " – " + Format.significant(row.high(), 3),
           Format.significant(row.predicted(), 3) + "×",
-          String.format(Locale.ROOT, "%+.1f %%", 100 * (row.speedup() / row.predicted() - 1)),
-          Format.significant(row.operations(), 3) + "×",
+          String.format(Locale.ROOT, "%+.1f %%", 100 * (row.speedup() / row.predicted() - 1)));
+      parts.row(
+          Integer.toString(row.tokens()),
+          Format.significant(row.predicted(), 3) + "×",
           Format.significant(row.caching(), 3) + "×",
-          "÷ " + Format.significant(row.batching(), 3));
+          "÷ " + Format.significant(row.batching(), 3),
+          Format.significant(row.operations(), 3) + "×");
     }
-    console.table(table.render());
+    console.table(speeds.render());
+    console.blank();
+    console.result("What the prediction consists of, and how many times the operations are:");
+    console.table(parts.render());
     console.note(
         found.sameTokens()
             ? "Both gave the same tokens."

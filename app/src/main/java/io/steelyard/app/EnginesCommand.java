@@ -6,6 +6,7 @@ import io.steelyard.lab.worker.Conformance;
 import io.steelyard.lab.worker.EngineRegistry;
 import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.Timeouts;
+import io.steelyard.models.FileTree;
 import io.steelyard.models.catalogue.ResolvedModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -160,15 +161,18 @@ final class EnginesCommand {
               Timeouts.DEFAULT,
               check -> print(console, check));
       boolean passed = Conformance.passed(checks);
+      if (passed) {
+        FileTree.delete(folder);
+      }
       if (json) {
         console.result(Json.pretty(new Checked(engine, passed, checks)));
       } else {
         console.blank();
         console.result(
-            engine
-                + (passed
-                    ? " conforms to the worker protocol"
-                    : " does not conform; what it wrote to stderr is in " + folder));
+            engine + (passed ? " conforms to the worker protocol" : " does not conform"));
+      }
+      if (!passed) {
+        console.note("What it wrote to stderr is in " + folder);
       }
       return passed ? ExitCode.FINE : ExitCode.FAILED;
     }

@@ -16,6 +16,9 @@ final class Expectation {
 
   private static final double DEFAULT_MODEL_BYTES = 98e6;
 
+  /** What each takes however small the model is: processes start and calls are repeated. */
+  private static final double LEAST_SECONDS = 6;
+
   /** So many digits of a model's checksum name the oracle's results of it. */
   private static final int DIGITS = 16;
 
@@ -27,9 +30,9 @@ final class Expectation {
    * @param cache the cache's root, which may hold what parity found before
    */
   static String of(Study study, Path cache) {
-    double size = Math.max(1, study.model().bytes() / DEFAULT_MODEL_BYTES);
-    double perEngine = PARITY_SECONDS / 3;
-    String parity = time(size * perEngine * (study.engines().size() + 1));
+    double size = study.model().bytes() / DEFAULT_MODEL_BYTES;
+    double perEngine = Math.max(LEAST_SECONDS, size * PARITY_SECONDS / 3);
+    String parity = time(perEngine * (study.engines().size() + 1));
     return "plan: parity %s, then measuring %d cells in %s"
         .formatted(
             known(study, cache)

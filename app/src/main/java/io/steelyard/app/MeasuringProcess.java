@@ -6,29 +6,39 @@ import io.steelyard.lab.RunException;
 import io.steelyard.models.ModelException;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * A virtual machine that measures parts of Steelyard's own engine, with the flags of its workers
  * and those that every tier needs. It prints a line for everything that it has measured.
  */
 final class MeasuringProcess implements AutoCloseable {
+  /** What a virtual machine says of itself whenever it may use vectors. */
+  private static final String NO_NEWS = "incubator module";
+
+  private static final int MOST_SAID = 40;
+
   private final Process process;
   private final BufferedReader lines;
+  private final List<String> said = new ArrayList<>();
+  private final Thread listener;
   private final Thread killer;
 
   private MeasuringProcess(Process process) {
     this.process = process;
     lines = process.inputReader(StandardCharsets.UTF_8);
+    listener = Thread.ofPlatform().daemon().start(this::listen);
     killer = new Thread(process::destroyForcibly);
     Runtime.getRuntime().addShutdownHook(killer);
   }
 
-  /** Starts a class's {@code main}; what it says on stderr goes to this process's. */
+  /** Starts a class's {@code main}. */
   static MeasuringProcess start(Class<?> main, List<String> arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -37,8 +47,23 @@ final class MeasuringProcess implements AutoCloseable {
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(main.getName());
     command.addAll(arguments);
-    return new MeasuringProcess(
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+    return new MeasuringProcess(new ProcessBuilder(command).start());
+  }
+
+  /** Takes in what the process says on stderr, which is told if it fails. */
+  private void listen() {
+    try (Stream<String> errors = process.errorReader(StandardCharsets.UTF_8).lines()) {
+      errors
+          .filter(line -> !line.contains(NO_NEWS))
+          .forEach(
+              line -> {
+                if (said.size() < MOST_SAID) {
+                  said.add(line);
+                }
+              });
+    } catch (UncheckedIOException _) {
+      // It was closed.
+    }
   }
 
   /**
@@ -48,7 +73,7 @@ final class MeasuringProcess implements AutoCloseable {
     try {
       measuring.run();
     } catch (UsageException | ModelException e) {
-      System.err.println("steelyard: " + e.getMessage());
+      System.err.println(e.getMessage());
       System.exit(ExitCode.USAGE);
     }
   }
@@ -57,14 +82,19 @@ final class MeasuringProcess implements AutoCloseable {
    * The next line.
    *
    * @param what is being measured, for the message
-   * @throws RunException if the process has ended
+   * @throws RunException if the process has ended, with what it said
    */
   String next(String what) throws IOException, InterruptedException {
     String line = lines.readLine();
     if (line == null) {
+      int code = process.waitFor();
+      listener.join();
+      String words = String.join("\n", said);
       throw new RunException(
-          "the measuring process ended with code %d at %s; what it says stands above"
-              .formatted(process.waitFor(), what));
+          code == ExitCode.USAGE
+              ? words
+              : "the measuring process ended with code %d at %s%s"
+                  .formatted(code, what, words.isEmpty() ? "" : ": " + words));
     }
     return line;
   }

@@ -45,7 +45,7 @@ record MemoryView(List<Row> rows) implements StudyView {
 
   static Optional<StudyView> of(RunDirectory directory, StudyRun.Outcome outcome) {
     Study study = directory.plan();
-    if (!study.metrics().equals(List.of("memory"))) {
+    if (!isOf(study)) {
       return Optional.empty();
     }
     Workload workload = study.workloads().getFirst();
@@ -58,6 +58,11 @@ record MemoryView(List<Row> rows) implements StudyView {
       }
     }
     return rows.isEmpty() ? Optional.empty() : Optional.of(new MemoryView(rows));
+  }
+
+  /** Whether a study is of memory alone, so that this is its table. */
+  static boolean isOf(Study study) {
+    return study.metrics().equals(List.of("memory"));
   }
 
   private static List<Row> rows(Study study, String label, List<ForkRecord> forks, String weights) {
@@ -80,7 +85,7 @@ record MemoryView(List<Row> rows) implements StudyView {
         row(
             label,
             weights,
-            "of the file, mapped and resident",
+            "of the file, resident",
             inFile,
             forks,
             f -> f.end().mappedBytes().map(Long::doubleValue).orElse(Double.NaN),
@@ -112,9 +117,26 @@ record MemoryView(List<Row> rows) implements StudyView {
     }
     rows.add(
         row(label, weights, "not accounted for", null, forks, MemoryView::unexplained, SYSTEM));
-    rows.add(row(label, weights, "peak", null, forks, f -> f.end().peakBytes(), SYSTEM));
-    rows.add(row(label, weights, "peak, judged", null, forks, PeakMemory::judgedBytes, SYSTEM));
-    rows.add(row(label, weights, "average", null, forks, f -> f.end().averageBytes(), SYSTEM));
+    rows.add(row(label, weights, "peak, counted", null, forks, PeakMemory::judgedBytes, SYSTEM));
+    rows.add(row(label, weights, "peak, all of it", null, forks, f -> f.end().peakBytes(), SYSTEM));
+    rows.add(
+        row(
+            label,
+            weights,
+            "average, all of it",
+            null,
+            forks,
+            f -> RunDetails.known(f.end().averageBytes()),
+            SYSTEM));
+    rows.add(
+        row(
+            label,
+            weights,
+            "proportional, at the end",
+            null,
+            forks,
+            f -> RunDetails.known(f.end().proportionalBytes()),
+            SYSTEM));
     rows.removeIf(row -> row.measured() == null && row.predicted() == null);
     return rows;
   }
@@ -140,7 +162,7 @@ record MemoryView(List<Row> rows) implements StudyView {
   }
 
   /** Weights that are mapped count by what is resident of them. */
-  private static double unexplained(ForkRecord fork) {
+  static double unexplained(ForkRecord fork) {
     long parts = fork.end().parts().values().stream().mapToLong(Long::longValue).sum();
     Long weights = fork.end().parts().get("weights");
     if (weights != null && fork.end().mappedBytes().filter(bytes -> bytes > 0).isPresent()) {
@@ -166,7 +188,8 @@ record MemoryView(List<Row> rows) implements StudyView {
     for (Row row : rows) {
       lines.add(
           List.of(
-              row.label().equals(before) ? "" : row.label() + " (" + row.weights() + " weights)",
+              row.label().equals(before) ? "" : row.label(),
+              row.label().equals(before) ? "" : row.weights(),
               row.part(),
               megabytes(row.predicted()),
               megabytes(row.measured()),
@@ -175,13 +198,15 @@ record MemoryView(List<Row> rows) implements StudyView {
     }
     return new DetailTable(
         "Memory by part, predicted and measured",
-        List.of("engine", "part", "predicted MB", "measured MB", "by"),
+        List.of("engine", "weights", "part", "predicted MB", "measured MB", "by"),
         lines,
         "Predicted from the shapes in the file: the weights as they lie there, the KV cache for the"
             + " whole context, the activations of a full pass without the kernels' scratch memory."
+            + " Of the file, resident: what of its mapping lies in memory."
             + " Measured by the engine's own account or by the operating system, means over"
             + " processes. Not accounted for: the peak without the runtime and the parts, of mapped"
-            + " weights what is resident.");
+            + " weights what is resident. Counted: without what belongs to a runtime that this engine's"
+            + " users don't need. Proportional: pages shared with other processes count in part.");
   }
 
   private static String megabytes(Double bytes) {

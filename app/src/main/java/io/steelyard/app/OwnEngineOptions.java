@@ -61,8 +61,15 @@ final class OwnEngineOptions {
 
     /** In words, for the head of a table. */
     String text(String machine, String kernels) {
-      return "%s, %d threads; %s; %s%s, KV cache %s"
-          .formatted(machine, threads, name, kernels, deterministic ? ", deterministic" : "", kv);
+      return "%s, %d %s; %s; %s%s, KV cache %s"
+          .formatted(
+              machine,
+              threads,
+              threads == 1 ? "thread" : "threads",
+              name,
+              kernels,
+              deterministic ? ", deterministic" : "",
+              kv);
     }
   }
 

@@ -45,7 +45,8 @@ final class RunDetails {
     for (Metric metric : Metric.of(study)) {
       switch (metric) {
         case ColdStart start -> details.coldStart(start.workload()).ifPresent(tables::add);
-        case PeakMemory memory -> details.memory(memory.workload()).ifPresent(tables::add);
+        case PeakMemory memory when !MemoryView.isOf(study) ->
+            details.memory(memory.workload()).ifPresent(tables::add);
         default -> {}
       }
     }
@@ -128,7 +129,7 @@ final class RunDetails {
         row(
             "not accounted for",
             forks.values(),
-            own -> cell(mean(own, RunDetails::unexplained) / 1e6, true)));
+            own -> cell(mean(own, MemoryView::unexplained) / 1e6, true)));
     rows.add(
         row(
             "peak, counted",
@@ -155,8 +156,8 @@ final class RunDetails {
             headers("MB", forks.keySet()),
             rows,
             "Means over processes of the resident set. Parts by the engine's own account; not"
-                + " accounted for: the peak without the runtime and these parts. The average is"
-                + " over readings after each call."
+                + " accounted for: the peak without the runtime and these parts, of mapped weights"
+                + " what is resident. The average is over readings after each call."
                 + parentheses(forks)));
   }
 
@@ -283,13 +284,8 @@ final class RunDetails {
     return bytes == null ? Double.NaN : bytes;
   }
 
-  private static double unexplained(ForkRecord fork) {
-    long parts = fork.end().parts().values().stream().mapToLong(Long::longValue).sum();
-    return (double) fork.end().peakBytes() - fork.start().readyBytes() - parts;
-  }
-
   /** What could not be read is recorded as 0. */
-  private static double known(long bytes) {
+  static double known(long bytes) {
     return bytes == 0 ? Double.NaN : bytes;
   }
 

@@ -96,7 +96,8 @@ final class RunReports {
     if (study.hasModel()) {
       parts.add("KV cache " + study.settings().kv());
     }
-    parts.add("%d blocks of fresh processes".formatted(outcome.blocks().all().size()));
+    int blocks = outcome.blocks().all().size();
+    parts.add("%d %s of fresh processes".formatted(blocks, blocks == 1 ? "block" : "blocks"));
     return String.join(" · ", parts);
   }
 

@@ -3,11 +3,14 @@ package io.steelyard.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.app.CommandLineTest.Outcome;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +74,46 @@ final class BatchCommandTest {
     Outcome outcome = generate("abc\nabc def\n", "--share-prefixes", "--kv", "f32");
     assertThat(outcome.code()).as(outcome.err()).isEqualTo(ExitCode.FINE);
     assertThat(outcome.out()).startsWith("[1] abc\n").contains("\n\n[2] abc def\n");
+  }
+
+  /** So many prompts that the interrupt comes long before the last. */
+  @Test
+  void anInterruptKeepsWhatIsFinishedAndSaysHowMuchThatIs() throws Exception {
+    int prompts = 100_000;
+    Path file = Files.writeString(folder.resolve("prompts.txt"), "abc\n".repeat(prompts));
+    Path errors = folder.resolve("errors.txt");
+    List<String> command =
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path"),
+            Main.class.getName(),
+            "generate",
+            "--batch",
+            file.toString(),
+            "-m",
+            MODEL,
+            "-n",
+            "100",
+            "--json");
+    Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    List<String> lines = new ArrayList<>();
+    try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
+      lines.add(out.readLine());
+      assertThat(lines.getFirst()).as(Files.readString(errors)).isNotNull();
+      new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor();
+      lines.addAll(out.lines().toList());
+    } finally {
+      if (!process.waitFor(1, TimeUnit.MINUTES)) {
+        process.destroyForcibly();
+      }
+    }
+    assertThat(process.exitValue()).isEqualTo(128 + 2);
+    assertThat(lines).hasSizeLessThan(prompts).allMatch(line -> line.startsWith("{\"index\""));
+    assertThat(Files.readString(errors))
+        .contains("[stopped: %d of %d prompts finished".formatted(lines.size(), prompts))
+        .doesNotContain("\tat ");
   }
 
   @Test

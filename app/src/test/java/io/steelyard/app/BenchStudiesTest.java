@@ -88,7 +88,8 @@ final class BenchStudiesTest {
       }
     }
     assertThat(parts)
-        .contains("weights", "KV cache", "activations", "heap", "not accounted for", "peak");
+        .contains(
+            "weights", "KV cache", "activations", "heap", "not accounted for", "peak, counted");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.kernels.ProfileFile;
 import io.steelyard.kernels.ProfiledKernels;
+import io.steelyard.models.FileTree;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -448,6 +449,23 @@ final class CommandLineTest {
     assertThat(outcome.code()).as(outcome.out() + outcome.err()).isZero();
     assertThat(json(outcome).get("conforms").asBoolean()).isTrue();
     assertThat(json(outcome).get("checks").size()).isGreaterThan(10);
+    assertThat(outcome.err()).doesNotContain("stderr");
+  }
+
+  @Test
+  void anEngineThatFailsTheCheckLeavesWhatItWrote() throws IOException {
+    Path program = Files.writeString(folder.resolve("broken.sh"), "#!/bin/sh\necho alas >&2\n");
+    assertThat(program.toFile().setExecutable(true)).isTrue();
+
+    Outcome outcome =
+        run("", "engines", "check", program.toString(), "--model", model.toString(), "--json");
+
+    assertThat(outcome.code()).as(outcome.err()).isEqualTo(ExitCode.FAILED);
+    String place = outcome.err().lines().toList().getLast();
+    assertThat(place).startsWith("What it wrote to stderr is in ");
+    Path kept = Path.of(place.substring(place.indexOf('/')));
+    assertThat(Files.readString(kept.resolve("stderr.txt"))).contains("alas");
+    FileTree.delete(kept);
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.lab.record.Json;
 import io.steelyard.lab.study.Study;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,6 +19,14 @@ final class ExpectationTest {
         .isEqualTo(
             "plan: parity about 50 s (kept for next time), then measuring 2 cells in up to 5 blocks,"
                 + " at least 3, in about 3 min");
+  }
+
+  @Test
+  void aSmallModelIsNotSaidToTakeAsLongAsTheDefault() throws IOException {
+    String plan = Json.line(RunDetailsTest.plan());
+    Study small = Json.read(plan.replaceFirst("\"bytes\":\\d+", "\"bytes\":600000"), Study.class);
+
+    assertThat(Expectation.of(small, cache)).contains("parity about 20 s");
   }
 
   @Test

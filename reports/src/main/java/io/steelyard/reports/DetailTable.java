@@ -29,13 +29,29 @@ public record DetailTable(
     }
   }
 
+  /** Whether a column holds numbers, which stand at its right, rather than words alone. */
+  boolean ofNumbers(int column) {
+    return column > 0
+        && (rows.stream().anyMatch(row -> isNumber(row.get(column)))
+            || rows.stream().noneMatch(row -> isWord(row.get(column))));
+  }
+
+  private static boolean isNumber(String cell) {
+    return !cell.isEmpty()
+        && (Character.isDigit(cell.charAt(0)) || "([-+±<".indexOf(cell.charAt(0)) >= 0);
+  }
+
+  private static boolean isWord(String cell) {
+    return !cell.isEmpty() && Character.isLetter(cell.charAt(0));
+  }
+
   /**
    * The table as text, no line wider than the style, with its title above and what it means below.
    */
   public String render(Style style) {
     Table table = new Table(style);
     for (int i = 0; i < headers.size(); i++) {
-      table.column(headers.get(i), i == 0 ? Align.LEFT : Align.RIGHT);
+      table.column(headers.get(i), ofNumbers(i) ? Align.RIGHT : Align.LEFT);
     }
     rows.forEach(row -> table.row(row.toArray(String[]::new)));
     String below =

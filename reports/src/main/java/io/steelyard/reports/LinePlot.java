@@ -1,27 +1,32 @@
 package io.steelyard.reports;
 
+import io.steelyard.reports.terminal.Format;
 import java.awt.BasicStroke;
 import java.awt.Graphics2D;
 import java.awt.geom.Ellipse2D;
 import java.awt.geom.Rectangle2D;
+import java.util.List;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
 import org.jfree.chart.JFreeChart;
-import org.jfree.chart.annotations.XYTextAnnotation;
 import org.jfree.chart.axis.ValueAxis;
+import org.jfree.chart.block.BlockBorder;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
+import org.jfree.chart.title.LegendTitle;
+import org.jfree.chart.ui.HorizontalAlignment;
+import org.jfree.chart.ui.RectangleEdge;
 import org.jfree.chart.ui.RectangleInsets;
-import org.jfree.chart.ui.TextAnchor;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
-/** The lines of a chart, each with its name at its end. */
+/** The lines of a chart, named in a legend above them: at their ends names could collide. */
 final class LinePlot implements Plots.Drawing {
   private static final int WIDTH = 920;
   private static final int HEIGHT = 420;
   private static final int LONGEST_TITLE = 80;
   private static final int LONGEST_SUBTITLE = 130;
+  private static final int LONGEST_NAME = 30;
   private static final double DOT = 6;
 
   private final LineChart chart;
@@ -44,7 +49,7 @@ final class LinePlot implements Plots.Drawing {
   public void draw(Graphics2D graphics) {
     XYPlot plot = new XYPlot();
     PlotStyle.plain(plot);
-    ValueAxis places = axis(LineChart.Line::at);
+    ValueAxis places = places();
     places.setLabel(chart.axis());
     places.setAxisLineVisible(true);
     places.setAxisLinePaint(PlotStyle.RULE);
@@ -57,7 +62,7 @@ final class LinePlot implements Plots.Drawing {
     XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, true);
     for (int i = 0; i < chart.lines().size(); i++) {
       LineChart.Line line = chart.lines().get(i);
-      XYSeries series = new XYSeries(i);
+      XYSeries series = new XYSeries(PlotStyle.name(line.name(), LONGEST_NAME));
       for (int point = 0; point < line.at().length; point++) {
         series.add(line.at()[point], line.values()[point]);
       }
@@ -65,29 +70,44 @@ final class LinePlot implements Plots.Drawing {
       renderer.setSeriesPaint(i, PlotStyle.label(i));
       renderer.setSeriesStroke(i, new BasicStroke(1.6f));
       renderer.setSeriesShape(i, new Ellipse2D.Double(-DOT / 2, -DOT / 2, DOT, DOT));
-      plot.addAnnotation(name(i, line));
     }
     plot.setDataset(all);
     plot.setRenderer(renderer);
     JFreeChart drawn = PlotStyle.chart(plot);
-    drawn.setPadding(new RectangleInsets(18, 22, 16, 110));
+    drawn.setPadding(new RectangleInsets(18, 22, 16, 22));
     drawn.setTitle(
         PlotStyle.title(
             PlotStyle.name(chart.title(), LONGEST_TITLE), PlotStyle.TITLE, PlotStyle.INK));
     drawn.addSubtitle(
         PlotStyle.title(
             PlotStyle.name(chart.subtitle(), LONGEST_SUBTITLE), PlotStyle.SMALL, PlotStyle.DIM));
+    drawn.addSubtitle(legend(plot));
     drawn.draw(graphics, new Rectangle2D.Double(0, 0, WIDTH, HEIGHT));
   }
 
-  private static XYTextAnnotation name(int index, LineChart.Line line) {
-    int last = line.at().length - 1;
-    XYTextAnnotation name =
-        new XYTextAnnotation("  " + line.name(), line.at()[last], line.values()[last]);
-    name.setFont(PlotStyle.STRONG);
-    name.setPaint(PlotStyle.label(index));
-    name.setTextAnchor(TextAnchor.CENTER_LEFT);
-    return name;
+  private static LegendTitle legend(XYPlot plot) {
+    LegendTitle legend = new LegendTitle(plot);
+    legend.setPosition(RectangleEdge.TOP);
+    legend.setHorizontalAlignment(HorizontalAlignment.LEFT);
+    legend.setItemFont(PlotStyle.TEXT);
+    legend.setItemPaint(PlotStyle.INK);
+    legend.setItemLabelPadding(new RectangleInsets(2, 4, 2, 14));
+    legend.setFrame(BlockBorder.NONE);
+    legend.setBackgroundPaint(null);
+    legend.setMargin(0, 0, 6, 0);
+    return legend;
+  }
+
+  /** The axis that the lines run over, with ticks where their points are if there is room. */
+  private ValueAxis places() {
+    List<PlotAxes.Tick> points =
+        chart.lines().stream()
+            .flatMapToDouble(line -> DoubleStream.of(line.at()))
+            .distinct()
+            .sorted()
+            .mapToObj(at -> new PlotAxes.Tick(at, Format.compact(at)))
+            .toList();
+    return PlotAxes.values(points.getFirst().at(), points.getLast().at(), List.of(points));
   }
 
   private ValueAxis axis(Function<LineChart.Line, double[]> values) {

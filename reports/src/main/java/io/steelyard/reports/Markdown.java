@@ -50,8 +50,16 @@ final class Markdown {
    * A table.
    *
    * @param right for each column, whether it is aligned at the right
+   * @throws IllegalArgumentException if a row, or {@code right}, is not as long as the headers:
+   *     readers of Markdown would see no table in it
    */
   static String table(List<String> headers, List<Boolean> right, List<List<String>> rows) {
+    if (right.size() != headers.size()
+        || rows.stream().anyMatch(row -> row.size() != headers.size())) {
+      throw new IllegalArgumentException(
+          "a table of %d headers with %d alignments, or with a row of another length"
+              .formatted(headers.size(), right.size()));
+    }
     StringBuilder out = new StringBuilder();
     out.append(row(headers));
     out.append(

@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** {@code report.md}: a run as a page to read, with its figures beside it. */
@@ -122,12 +123,10 @@ public final class MarkdownReport {
   private void details() {
     for (DetailTable table : input.details()) {
       heading(table.title());
-      List<Boolean> right = new ArrayList<>(Collections.nCopies(table.headers().size(), true));
-      right.set(0, false);
       out.append(
           Markdown.table(
               table.headers().stream().map(Markdown::text).toList(),
-              right,
+              IntStream.range(0, table.headers().size()).mapToObj(table::ofNumbers).toList(),
               table.rows().stream()
                   .map(row -> row.stream().map(Markdown::text).toList())
                   .toList()));
@@ -194,7 +193,6 @@ public final class MarkdownReport {
     List<String> headers = QualityTable.headers(summary);
     List<Boolean> right = new ArrayList<>(Collections.nCopies(headers.size(), true));
     right.set(0, false);
-    right.set(1, false);
     out.append(
         Markdown.table(
             headers,
@@ -231,7 +229,9 @@ public final class MarkdownReport {
     }
     out.append(
         Markdown.table(
-            headers, List.of(false, false, true, true, true, true, true, false, false), rows));
+            headers,
+            List.of(false, false, true, true, true, true, true, true, false, false),
+            rows));
     out.append(
         "\nAgainst the scalar reference, teacher-forced: mean and 99th percentile of the"
             + " Kullback-Leibler divergence over positions (nats), share of positions with the"

@@ -52,6 +52,15 @@ final class PlotAxes {
    * the smallest.
    */
   static ValueAxis values(double smallest, double largest) {
+    return values(smallest, largest, List.of());
+  }
+
+  /**
+   * The same with ticks of one's own.
+   *
+   * @param wanted sets of ticks that are better than round numbers where their texts don't collide
+   */
+  static ValueAxis values(double smallest, double largest, List<List<Tick>> wanted) {
     boolean logarithmic = smallest > 0 && largest / smallest >= LOGARITHMIC_FROM;
     double low;
     double high;
@@ -65,11 +74,10 @@ final class PlotAxes {
       low = smallest - room;
       high = largest + room;
     }
-    List<List<Tick>> choices =
-        (logarithmic ? roundLogarithmic(low, high) : roundLinear(low, high))
-            .stream()
-                .map(set -> set.stream().map(v -> new Tick(v, Format.compact(v))).toList())
-                .toList();
+    List<List<Tick>> choices = new ArrayList<>(wanted);
+    (logarithmic ? roundLogarithmic(low, high) : roundLinear(low, high))
+        .forEach(
+            set -> choices.add(set.stream().map(v -> new Tick(v, Format.compact(v))).toList()));
     ValueAxis axis = logarithmic ? logarithmicFrom(choices) : linearFrom(choices);
     axis.setRange(low, high);
     return axis;

@@ -137,7 +137,9 @@ final class QualityPlot implements Plots.Drawing {
       smallest = Math.min(smallest, speed.low() == null ? speed.mean() : speed.low());
       largest = Math.max(largest, speed.high() == null ? speed.mean() : speed.high());
     }
-    ValueAxis axis = PlotAxes.values(smallest, largest);
+    // An interval may reach below 0, which no speed does.
+    ValueAxis axis = PlotAxes.values(Math.max(0, smallest), largest);
+    axis.setLowerBound(Math.max(0, axis.getLowerBound()));
     axis.setLabel(metric + ", tok/s");
     return axis;
   }

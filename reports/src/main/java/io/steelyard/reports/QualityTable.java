@@ -46,8 +46,9 @@ public final class QualityTable {
 
   static List<String> headers(Summary summary) {
     List<String> headers = new ArrayList<>(List.of("precision", "file"));
-    headers.addAll(metrics(summary));
-    headers.addAll(List.of("ppl ratio", "mean KL", "top-1", "text", "agreed"));
+    // Units stand here, so that a common terminal has room for all columns.
+    metrics(summary).forEach(metric -> headers.add(metric + unit(summary, metric)));
+    headers.addAll(List.of("ppl ratio", "mean KL", "top-1 %", "text %", "agreed %"));
     return headers;
   }
 
@@ -55,16 +56,17 @@ public final class QualityTable {
     List<List<String>> rows = new ArrayList<>();
     for (Quality quality : summary.quality().orElse(List.of())) {
       List<String> row = new ArrayList<>();
-      row.add(quality.label() + (quality.source() ? " (source)" : ""));
+      boolean named = quality.source() && !quality.label().equals("source");
+      row.add(quality.label() + (named ? " (source)" : ""));
       row.add(Format.bytes(quality.bytes()));
       metrics(summary).forEach(metric -> row.add(value(summary, quality.label(), metric)));
       row.add(
           Format.decimals(quality.ratio(), 4)
               + (quality.source() ? "" : " ± " + Format.decimals(quality.ratioError(), 4)));
       row.add(Format.scientific(quality.kldMean(), 2));
-      row.add(Format.percent(quality.top1(), 1));
-      row.add(Format.percent(quality.similarity(), 0));
-      row.add(Format.percent(quality.agreed(), 0));
+      row.add(Format.decimals(100 * quality.top1(), 1));
+      row.add(Format.decimals(100 * quality.similarity(), 0));
+      row.add(Format.decimals(100 * quality.agreed(), 0));
       rows.add(row);
     }
     return rows;
@@ -73,10 +75,16 @@ public final class QualityTable {
   private static String value(Summary summary, String label, String metric) {
     return cell(summary, label, metric)
         .filter(cell -> cell.mean() != null)
-        .map(
-            cell ->
-                Format.significant(cell.mean(), cell.mean() >= 1000 ? 4 : 3) + " " + cell.unit())
+        .map(cell -> Format.significant(cell.mean(), cell.mean() >= 1000 ? 4 : 3))
         .orElse("–");
+  }
+
+  private static String unit(Summary summary, String metric) {
+    return summary.cells().stream()
+        .filter(cell -> cell.metric().equals(metric))
+        .map(cell -> " " + cell.unit())
+        .findFirst()
+        .orElse("");
   }
 
   static Optional<Summary.Cell> cell(Summary summary, String label, String metric) {

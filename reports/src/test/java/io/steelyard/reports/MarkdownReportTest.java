@@ -26,6 +26,32 @@ class MarkdownReportTest {
         .hasMessageContaining("1 cells under 2 headers");
   }
 
+  @Test
+  void columnsOfWordsStandAtTheLeftAndThoseWithNumbersAtTheRight() {
+    DetailTable table =
+        new DetailTable(
+            "t",
+            List.of("a", "words", "numbers", "intervals", "unknown"),
+            List.of(
+                List.of("1", "KV cache", "–", "", "–"), List.of("2", "heap", "3.1", "[2, 4]", "")),
+            "");
+    assertThat(List.of(0, 1, 2, 3, 4))
+        .extracting(table::ofNumbers)
+        .containsExactly(false, false, true, true, true);
+  }
+
+  @Test
+  void aTableThatReadersOfMarkdownWouldNotSeeIsRefused() {
+    List<String> headers = List.of("a", "b");
+    List<List<String>> rows = List.of(List.of("1", "2"));
+    assertThat(Markdown.table(headers, List.of(false, true), rows))
+        .isEqualTo("| a | b |\n| --- | ---: |\n| 1 | 2 |\n");
+    assertThatThrownBy(() -> Markdown.table(headers, List.of(false), rows))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> Markdown.table(headers, List.of(false, true), List.of(List.of("1"))))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
   private static Block block(int number, boolean disturbed) {
     return new Block(number, disturbed, List.of(), List.of(1.0));
   }

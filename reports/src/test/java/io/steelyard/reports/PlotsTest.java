@@ -59,6 +59,29 @@ class PlotsTest {
   }
 
   @Test
+  void linesAreNamedWholeAndTheirPlacesAreTicks() throws Exception {
+    double[] at = {16, 64, 256};
+    LineChart chart =
+        new LineChart(
+            "cache",
+            "A title",
+            "a subtitle",
+            "tokens",
+            List.of(
+                new LineChart.Line("caching alone", at, new double[] {6, 11, 20}),
+                new LineChart.Line("operations", at, new double[] {6.1, 11.2, 19.9})));
+    Plots.write(directory, chart);
+    assertThat(texts("cache.svg")).contains("caching alone", "operations", "16", "64", "256");
+    NodeList all = parse(directory.resolve("cache.svg")).getElementsByTagName("text");
+    for (int i = 0; i < all.getLength(); i++) {
+      // The first area is the whole figure.
+      assertThat(((Element) all.item(i)).getAttribute("clip-path"))
+          .as(all.item(i).getTextContent())
+          .endsWith("clip-0)");
+    }
+  }
+
+  @Test
   void ratiosShowEachMetricFigureAndVerdict() throws Exception {
     write(SampleRun.typical());
     assertThat(texts("ratios.svg"))
