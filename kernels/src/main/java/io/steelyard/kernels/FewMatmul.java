@@ -39,9 +39,9 @@ final class FewMatmul {
   private Rows x;
   private Rows y;
   private int tokens;
+
   /** Activations in each format that has been asked for. */
   private final List<Activations> formats = new ArrayList<>();
-
 
   /** How many groups of each member's share have been taken. */
   private final AtomicIntegerArray taken;

@@ -18,8 +18,8 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode.Single;
 
 /**
- * Activations as {@link FewUnsigned} takes them: 32 values as signed bytes, where groups of
- * four by turns have one scale and another, so that a large value spoils 15 others, not 31.
+ * Activations as {@link FewUnsigned} takes them: 32 values as signed bytes, where groups of four by
+ * turns have one scale and another, so that a large value spoils 15 others, not 31.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
  * where the first block's scales go, those of the next behind them; where the sum of the first

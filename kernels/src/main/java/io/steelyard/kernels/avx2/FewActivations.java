@@ -28,8 +28,8 @@ import io.steelyard.kernels.machine.MachineCode.Single;
  * scale.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
- * where the first block's operands of {@link FewLevels} with one token go, those of the next
- * behind them; where the sum of the first block's activations goes, that of the next behind it.
+ * where the first block's operands of {@link FewLevels} with one token go, those of the next behind
+ * them; where the sum of the first block's activations goes, that of the next behind it.
  *
  * <p>All sums are of what was rounded, so that an offset and the rounding's error don't add up.
  */
@@ -46,8 +46,7 @@ final class FewActivations {
   /** Bytes of a block's operands for both halves of a register: four times 8 values, twice each. */
   static final int SPREAD = 4 * 32 + 2 * 32;
 
-  static final FewFormat FORMAT =
-      new FewFormat(Single.FEW_ACTIVATIONS, BLOCK, SPREAD, Float.BYTES);
+  static final FewFormat FORMAT = new FewFormat(Single.FEW_ACTIVATIONS, BLOCK, SPREAD, Float.BYTES);
 
   /** Places in them, after the values: scale and eighth of the sum, for all lanes. */
   static final int SPREAD_SCALE = 128;

@@ -2,7 +2,6 @@ package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R12;
 import static io.steelyard.kernels.assembler.Gpr.R13;
-import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Gpr.R15;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
@@ -10,6 +9,7 @@ import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
+import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;

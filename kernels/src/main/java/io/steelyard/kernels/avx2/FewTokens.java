@@ -1,9 +1,6 @@
 package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R12;
-import static io.steelyard.kernels.assembler.Gpr.R13;
-import static io.steelyard.kernels.assembler.Gpr.R14;
-import static io.steelyard.kernels.assembler.Gpr.R15;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
@@ -41,7 +38,6 @@ import static io.steelyard.kernels.assembler.Vec.ymm;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
-import io.steelyard.kernels.assembler.Gpr;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
@@ -76,7 +72,6 @@ final class FewTokens extends RowLoop {
   static Function of(DataType type, int tokens) {
     return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, SUMS, STACK));
   }
-
 
   @Override
   void products() {

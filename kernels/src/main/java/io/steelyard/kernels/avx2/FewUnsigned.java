@@ -26,9 +26,9 @@ import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTQ;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
-import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPMADDUBSW;
 import static io.steelyard.kernels.assembler.Op.VPMADDWD;
+import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSRLVD;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
@@ -64,7 +64,8 @@ final class FewUnsigned extends RowLoop {
 
   private static final int LINE = 64;
 
-  // Places on the stack: each token's two scales of eight runs; scales and offsets of a large block;
+  // Places on the stack: each token's two scales of eight runs; scales and offsets of a large
+  // block;
   // in the same place the first words of the last blocks; constants.
   private static final int TOKEN_SCALES = RUNS * 2 * Float.BYTES;
   private static final int LARGE_SCALES = FewTokens.TOKENS * TOKEN_SCALES;
@@ -80,7 +81,9 @@ final class FewUnsigned extends RowLoop {
   private static final Vec NIBBLES = ymm(15);
   private static final Vec ONES = ymm(14);
 
-  /** Moves a block's upper nibbles, in the upper half of a register, to where the lower ones are. */
+  /**
+   * Moves a block's upper nibbles, in the upper half of a register, to where the lower ones are.
+   */
   private static final Vec SHIFTS = ymm(13);
 
   /** Of Q5_K instead: the fifth bit. */

@@ -43,9 +43,10 @@ import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.Product;
 
 /**
- * {@link Product}s of float32, float16, words and unsigned bytes with the 16 registers of AVX2. Floats: 16
- * rows by six tokens at a time, so that a panel and a tile are gone through up to four times. Whole
- * numbers: 32 rows by two tokens, whose float32 sums wait on the stack while a chunk is added up.
+ * {@link Product}s of float32, float16, words and unsigned bytes with the 16 registers of AVX2.
+ * Floats: 16 rows by six tokens at a time, so that a panel and a tile are gone through up to four
+ * times. Whole numbers: 32 rows by two tokens, whose float32 sums wait on the stack while a chunk
+ * is added up.
  */
 final class NarrowProduct {
   private static final Vec LANE_BITS = ymm(15);

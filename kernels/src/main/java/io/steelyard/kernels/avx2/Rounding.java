@@ -92,8 +92,8 @@ final class Rounding {
   }
 
   /**
-   * Loads and rounds to words. The lowest lane of the result becomes the sum of what was rounded times its
-   * scale, so that an offset and the rounding's error don't add up.
+   * Loads and rounds to words. The lowest lane of the result becomes the sum of what was rounded
+   * times its scale, so that an offset and the rounding's error don't add up.
    *
    * @param scale where the scale goes
    */

@@ -26,20 +26,20 @@ import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 
 /**
- * The loop over rows of {@link FewTokens}, {@link FewUnsigned} and {@link FewLevels}: products of rows as they lie in
- * the file with one to four tokens.
+ * The loop over rows of {@link FewTokens}, {@link FewUnsigned} and {@link FewLevels}: products of
+ * rows as they lie in the file with one to four tokens.
  *
  * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
  * activations to the next; where the first token's product goes; the address of seven longs: blocks
  * of a row (for types without blocks, values); rows; bytes from one token's products to the next;
  * not used; bytes from a token's activations to their scales, or to what {@link FewActivations} has
- * spread; bytes from
- * one row to the next, whose products lie next to each other; and bytes from a token's activations
- * to the sums of its blocks.
+ * spread; bytes from one row to the next, whose products lie next to each other; and bytes from a
+ * token's activations to the sums of its blocks.
  *
  * <p>Registers: RDI the row; RDX activations, RCX bytes of a token's, R11 three times that; R8
  * products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 operands of
- * the block, RBP counts blocks. RSI counts rows that are left. RAX, R10, R14, R15 and the stack are free.
+ * the block, RBP counts blocks. RSI counts rows that are left. RAX, R10, R14, R15 and the stack are
+ * free.
  */
 abstract class RowLoop {
   /** Places of the longs that say where R13 begins. */

@@ -51,8 +51,8 @@ import java.util.function.IntFunction;
 
 /**
  * Unpacks blocks of quantised rows: every value as a signed byte, and beside them the float32
- * scales and what is to be added, one each for 32 values (Q6_K: scales for 16 and nothing added). Of
- * Q4_0 values are 8 more on demand, with what is to be added for it.
+ * scales and what is to be added, one each for 32 values (Q6_K: scales for 16 and nothing added).
+ * Of Q4_0 values are 8 more on demand, with what is to be added for it.
  *
  * <p>Arguments of its functions: the first row's first block; where bytes go; where scales go;
  * where offsets go; blocks of a row, at least 1; the address of four longs: rows, at least 1, and
