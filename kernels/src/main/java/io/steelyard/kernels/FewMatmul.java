@@ -128,7 +128,8 @@ final class FewMatmul {
     private int blocks;
 
     /**
-     * Scales and sums are taken for eight blocks at a time; of blocks that aren't there they are 0.
+     * Scales and sums are taken for eight blocks at a time, or sums for four in a register of
+     * eight; of blocks that aren't there they are 0.
      */
     private int room;
 
@@ -155,7 +156,8 @@ final class FewMatmul {
         function.call(x.address(token), to, blocks, to + scales, to + sums);
         RawMemory.clear(
             to + scales + (long) format.scale() * blocks, (long) format.scale() * missing);
-        RawMemory.clear(to + sums + (long) format.sum() * blocks, (long) format.sum() * missing);
+        RawMemory.clear(
+            to + sums + (long) format.sum() * blocks, (long) format.sum() * missing + 32);
       }
     }
   }

@@ -16,7 +16,6 @@ import static io.steelyard.kernels.assembler.Op.Memory.FULL_D;
 import static io.steelyard.kernels.assembler.Op.Memory.FULL_Q;
 import static io.steelyard.kernels.assembler.Op.Memory.HALF;
 import static io.steelyard.kernels.assembler.Op.Memory.QUARTER;
-import static io.steelyard.kernels.assembler.Op.Memory.QWORD;
 import static io.steelyard.kernels.assembler.Op.Memory.WORD;
 
 /**
@@ -44,7 +43,6 @@ public enum Op {
   VBROADCASTSS(RM, 2, 1, 0, 0x18, DWORD, EITHER),
   VPBROADCASTW(RM, 2, 1, 0, 0x79, WORD, EITHER),
   VPBROADCASTD(RM, 2, 1, 0, 0x58, DWORD, EITHER),
-  VPBROADCASTQ(RM, 2, 1, 0, 0x59, QWORD, AVX),
   VBROADCASTI128(RM, 2, 1, 0, 0x5A, FIXED_16, AVX),
   VBROADCASTI32X4(RM, 2, 1, 0, 0x5A, FIXED_16, AVX512),
   VBROADCASTI64X4(RM, 2, 1, 1, 0x5B, FIXED_32, AVX512),
@@ -169,7 +167,6 @@ public enum Op {
     BYTE(1, 0),
     WORD(2, 0),
     DWORD(4, 0),
-    QWORD(8, 0),
     FIXED_16(16, 0),
     FIXED_32(32, 0);
 

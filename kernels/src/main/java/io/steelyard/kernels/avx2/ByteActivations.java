@@ -8,6 +8,8 @@ import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
+import static io.steelyard.kernels.assembler.Op.VPUNPCKLDQ;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -26,9 +28,10 @@ import io.steelyard.kernels.machine.MachineCode.Single;
  * block's activations goes, that of the next behind it.
  */
 final class ByteActivations {
-  private static final int BLOCK = 32;
+  static final int BLOCK = 32;
 
-  private static final int SCALES = 2 * Float.BYTES;
+  /** Both scales by turns, for all lanes. */
+  static final int SCALES = 8 * Float.BYTES;
 
   static final FewFormat FORMAT = new FewFormat(Single.FEW_BYTES, BLOCK, SCALES, Float.BYTES);
 
@@ -41,7 +44,9 @@ final class ByteActivations {
   private static void write(Assembler a) {
     Rounding.constants(a, Byte.MAX_VALUE);
     Label block = a.loop();
-    a.op(VMOVSS_STORE, at(R8), Rounding.roundByTurns(a, at(RCX), at(RCX, 4)));
+    a.op(VMOVSS_STORE, at(R8), Rounding.roundByTurns(a));
+    a.op(VPUNPCKLDQ, ymm(4), Rounding.FIRST_SCALE, Rounding.SECOND_SCALE);
+    a.op(VMOVUPS_STORE, at(RCX), ymm(4));
     Rounding.packBytes(a);
     a.op(VMOVDQU_STORE, at(RSI), ymm(0));
     a.add(RDI, 128);

@@ -12,6 +12,7 @@ import static io.steelyard.kernels.assembler.Vec.ymm;
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
+import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.Product;
@@ -35,10 +36,15 @@ final class IntegerTile {
     Rounding.constants(a, words ? Short.MAX_VALUE : Byte.MAX_VALUE);
     Label chunk = a.loop();
     int scale = product.tileScale(0);
-    Vec sum =
-        words
-            ? Rounding.roundToWords(a, at(R8))
-            : Rounding.roundByTurns(a, at(R8), at(R8, product.tileSecondScale(0) - scale));
+    Vec sum;
+    if (words) {
+      sum = Rounding.roundToWords(a, at(R8));
+    } else {
+      sum = Rounding.roundByTurns(a);
+      a.op(VMOVSS_STORE, at(R8), Rounding.FIRST_SCALE.as(16));
+      Mem second = at(R8, product.tileSecondScale(0) - scale);
+      a.op(VMOVSS_STORE, second, Rounding.SECOND_SCALE.as(16));
+    }
     a.op(VMOVSS_STORE, at(R8, product.tileSum(0) - scale), sum);
     if (words) {
       Rounding.storeWords(a);

@@ -40,6 +40,12 @@ final class Rounding {
 
   private static final Vec ABSOLUTE = ymm(10);
   private static final Vec INVERSE = ymm(13);
+
+  /** Of {@link #roundByTurns}. */
+  static final Vec FIRST_SCALE = ymm(4);
+
+  static final Vec SECOND_SCALE = ymm(7);
+
   private static final Vec LARGEST = ymm(4);
   private static final Vec OTHER = ymm(5);
   private static final Vec SCALE = xmm(6);
@@ -118,15 +124,13 @@ final class Rounding {
   }
 
   /**
-   * Loads and rounds to bytes: groups of four values by turns have one scale and another. Register
-   * 8 is overwritten, and its lowest lane becomes the sum of what was rounded times its scale.
-   *
-   * @param first where the scale of groups 0, 2 and so on goes
-   * @param second where that of the others goes
+   * Loads and rounds to bytes: groups of four values by turns have one scale and another, which all
+   * lanes of {@link #FIRST_SCALE} and {@link #SECOND_SCALE} become. Register 8 is overwritten, and
+   * its lowest lane becomes the sum of what was rounded times its scale.
    */
-  static Vec roundByTurns(Assembler a, Mem first, Mem second) {
+  static Vec roundByTurns(Assembler a) {
     Vec sum = ymm(8);
-    Vec[] largest = {LARGEST, ymm(7)};
+    Vec[] largest = {FIRST_SCALE, SECOND_SCALE};
     for (int i = 0; i < 4; i++) {
       loadPart(a, Order.BYTES, i);
       a.op(VPAND, i < 2 ? largest[i] : OTHER, ymm(i), ABSOLUTE);
@@ -138,7 +142,6 @@ final class Rounding {
       Vec most = largest[turn];
       Snippets.reduce(a, VMAXPS, most, OTHER);
       a.op(VMULSS, SCALE, most.as(16), INVERSE.as(16));
-      a.op(VMOVSS_STORE, turn == 0 ? first : second, SCALE);
       a.op(VMAXSS, most.as(16), most.as(16), LEAST.as(16));
       a.op(VDIVSS, most.as(16), MOST.as(16), most.as(16));
       Snippets.spread(a, most, most);

@@ -7,6 +7,7 @@ import static io.steelyard.kernels.assembler.Gpr.R14;
 import static io.steelyard.kernels.assembler.Gpr.R15;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
+import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
@@ -47,9 +48,9 @@ abstract class RowLoop {
 
   static final int SUMS = 48;
 
-  private static final int BLOCKS = 0;
+  static final int ROW_BLOCKS = 0;
   private static final int ROWS = 8;
-  private static final int ROW_BYTES = 40;
+  static final int ROW_BYTES = 40;
 
   private static final Gpr[] KEPT = {RBX, RBP, R12, R13, R14, R15};
 
@@ -74,7 +75,11 @@ abstract class RowLoop {
     for (Gpr register : KEPT) {
       a.push(register);
     }
-    a.sub(RSP, stack);
+    // Aligned, so that what is stored there can be loaded at once.
+    a.mov(RAX, RSP);
+    a.sub(RSP, stack + Long.BYTES);
+    a.and(RSP, -64);
+    a.mov(at(RSP, stack), RAX);
     a.lea(R11, at(RCX, RCX, 2));
     constants();
     a.mov(RSI, at(R9, ROWS));
@@ -85,7 +90,7 @@ abstract class RowLoop {
     a.mov(RBX, RDX);
     a.mov(R13, RDX);
     a.add(R13, at(R9, operands));
-    a.mov(RBP, at(R9, BLOCKS));
+    a.mov(RBP, at(R9, ROW_BLOCKS));
     for (int token = 0; token < tokens; token++) {
       Snippets.clear(a, sum(token));
     }
@@ -98,7 +103,7 @@ abstract class RowLoop {
     a.sub(RSI, rows);
     a.jump(Condition.GREATER, row);
     a.place(end);
-    a.add(RSP, stack);
+    a.mov(RSP, at(RSP, stack));
     for (int i = KEPT.length - 1; i >= 0; i--) {
       a.pop(KEPT[i]);
     }

@@ -67,7 +67,6 @@ final class VectorUnit {
       case VPEXTRD_STORE -> result[0] = b[immediate & 3];
       case VBROADCASTSS, VPBROADCASTD -> Arrays.fill(result, 0, lanes, b[0]);
       case VPBROADCASTW -> Arrays.fill(result, 0, lanes, (b[0] & 0xFFFF) * 0x1_0001);
-      case VPBROADCASTQ -> repeat(2);
       case VBROADCASTI32X4, VBROADCASTI128 -> repeat(4);
       case VBROADCASTI64X4 -> repeat(8);
       case VINSERTI128, VINSERTI64X4 -> {
