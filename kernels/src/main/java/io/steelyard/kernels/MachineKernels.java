@@ -12,6 +12,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /** Operators in machine code of our own, over all threads. */
@@ -91,10 +92,18 @@ final class MachineKernels implements Kernels {
   public String activations(Set<DataType> weights) {
     List<String> roundings = new ArrayList<>();
     Set<DataType> held = weights.stream().map(Repacker::target).collect(Collectors.toSet());
-    if (held.stream().anyMatch(type -> type.blockSize() > 1)) {
-      String integers = code.product(DataType.Q8_0).isBytes() ? "int8" : "int16";
-      String prompt = code.tiles().isPresent() ? "bf16" : integers;
-      String decode = tier == Tier.AVX2 ? "int16" : "int8";
+    Set<String> prompts = new TreeSet<>();
+    Set<String> decoding = new TreeSet<>();
+    for (DataType type : held) {
+      if (type.blockSize() > 1) {
+        String integers = code.product(type).isWords() ? "int16" : "int8";
+        prompts.add(code.tiles().isPresent() ? "bf16" : integers);
+        decoding.add(code.fewFormat(type).numbers());
+      }
+    }
+    if (!prompts.isEmpty()) {
+      String prompt = String.join(" and ", prompts);
+      String decode = String.join(" and ", decoding);
       roundings.add(prompt.equals(decode) ? prompt : prompt + " (prompt), " + decode + " (decode)");
     }
     if (held.contains(DataType.BF16) && tier != Tier.AVX2) {

@@ -40,6 +40,7 @@ final class MachineMatmul implements AutoCloseable {
   private final int few;
   private final MachineCode code;
   private final TeamScratch scratch;
+  private final TeamCalls calls;
   private final FewMatmul fewMatmul;
   private final Optional<TileMatmul> tileMatmul;
 
@@ -67,6 +68,7 @@ final class MachineMatmul implements AutoCloseable {
     this.team = team;
     this.few = few;
     this.code = code;
+    this.calls = calls;
     scratch = new TeamScratch(team);
     fewMatmul = new FewMatmul(team, code, scratch, calls);
     tileMatmul = code.tiles().map(tileCode -> new TileMatmul(team, tileCode, scratch, calls));
@@ -137,30 +139,34 @@ final class MachineMatmul implements AutoCloseable {
   }
 
   private void pack(int member, int members) {
+    CallList list = calls.of(member);
     for (Map.Entry<Product, Long> each : tiles.entrySet()) {
       Product product = each.getKey();
       int count = (tokens + product.tokens() - 1) / product.tokens();
       int end = share(count, member + 1, members);
       for (int tile = share(count, member, members); tile < end; tile++) {
         long bytes = (long) chunks(product) * product.tileChunk();
-        packTile(product, tile, each.getValue() + tile * bytes);
+        packTile(product, tile, each.getValue() + tile * bytes, list);
       }
     }
+    list.run();
   }
 
-  private void packTile(Product product, int tile, long address) {
+  private void packTile(Product product, int tile, long address, CallList list) {
     int whole = weights.columns() / product.chunkValues();
     int rest = weights.columns() % product.chunkValues();
     int first = tile * product.tokens();
     int count = Math.min(product.tokens(), tokens - first);
     Function function = code.tile(product);
     for (int token = 0; token < count; token++) {
-      function.call(
+      list.add(
+          function,
           x.address(first + token),
           address + (long) product.tokenBytes() * token,
           whole,
           rest,
-          address + product.tileScale(token));
+          address + product.tileScale(token),
+          0);
     }
   }
 
@@ -170,12 +176,13 @@ final class MachineMatmul implements AutoCloseable {
       groups += groups(weights.held().get(p));
     }
     int piece = Math.max(1, Math.min(PIECE_GROUPS, groups / members));
+    CallList list = calls.of(member);
     for (int begin = next.getAndAdd(piece); begin < groups; begin = next.getAndAdd(piece)) {
-      groups(begin, Math.min(groups, begin + piece), scratch.own(member));
+      groups(begin, Math.min(groups, begin + piece), scratch.own(member), list);
     }
   }
 
-  private void groups(int begin, int end, Scratch own) {
+  private void groups(int begin, int end, Scratch own, CallList list) {
     int first = 0;
     int firstRow = 0;
     for (int p = 0; p < weights.held().size(); p++) {
@@ -183,7 +190,7 @@ final class MachineMatmul implements AutoCloseable {
       int from = Math.max(begin, first) - first;
       int to = Math.min(end, first + groups(part)) - first;
       if (from < to) {
-        new Strip(part, firstRow, own).multiply(from, to);
+        new Strip(part, firstRow, own, list).multiply(from, to);
       }
       first += groups(part);
       firstRow += (int) part.rows();
@@ -209,12 +216,13 @@ final class MachineMatmul implements AutoCloseable {
     private final long values;
     private final long scales;
     private final long offsets;
-    private final long longs;
     private final long unpacked;
+    private final CallList list;
     private final long valueStride;
     private final long scaleStride;
 
-    Strip(Tensor part, int firstRow, Scratch scratch) {
+    Strip(Tensor part, int firstRow, Scratch scratch, CallList list) {
+      this.list = list;
       this.part = part;
       this.firstRow = firstRow;
       type = part.type();
@@ -237,13 +245,11 @@ final class MachineMatmul implements AutoCloseable {
           scratch.atLeast(
               all
                   + HALF * (valueStride + 2 * scaleStride)
-                  + 4 * Long.BYTES
                   + (long) HALF * sliceValues);
       values = panels + all;
       scales = values + HALF * valueStride;
       offsets = scales + HALF * scaleStride;
-      longs = offsets + HALF * scaleStride;
-      unpacked = longs + 4 * Long.BYTES;
+      unpacked = offsets + HALF * scaleStride;
     }
 
     void multiply(int from, int to) {
@@ -257,6 +263,7 @@ final class MachineMatmul implements AutoCloseable {
           products(group, count, chunk, sliceChunks);
         }
       }
+      list.run();
     }
 
     private void products(int group, int count, int chunk, int sliceChunks) {
@@ -270,7 +277,8 @@ final class MachineMatmul implements AutoCloseable {
           int row = (group + g) * Product.ROWS;
           long left = part.rows() - row;
           long rows = left >= Product.ROWS ? ALL_ROWS : (1L << left) - 1;
-          function.call(
+          list.add(
+              function,
               panels + g * panelBytes,
               address,
               y.address(token) + 4L * (firstRow + row),
@@ -301,23 +309,25 @@ final class MachineMatmul implements AutoCloseable {
     }
 
     private void integers(int row, int rows, int chunk, int sliceChunks, long to) {
-      RawMemory.clear(scales + rows * scaleStride, (HALF - rows) * scaleStride);
-      RawMemory.clear(offsets + rows * scaleStride, (HALF - rows) * scaleStride);
+      if (rows < HALF) {
+        list.run();
+        RawMemory.clear(scales + rows * scaleStride, (HALF - rows) * scaleStride);
+        RawMemory.clear(offsets + rows * scaleStride, (HALF - rows) * scaleStride);
+      }
       if (product.isWords()) {
         words(row, rows, chunk, sliceChunks, to);
       } else {
         unpack(row, rows, chunk, sliceChunks, values, valueStride);
-        RawMemory.clear(values + rows * valueStride, (HALF - rows) * valueStride);
         Function transpose =
             product.isBytes() ? code.transposeBytes(product) : code.single(Single.TRANSPOSE);
-        transpose.call(to, values, valueStride, sliceChunks, product.panelChunk(), 32);
+        list.add(transpose, to, values, valueStride, sliceChunks, product.panelChunk(), 32);
       }
       int pieces = (sliceChunks * product.runs() + 7) / 8;
       long advance = 8L / product.runs() * product.panelChunk();
       Function constants = code.transposeConstants(product);
-      constants.call(to + product.scales(), scales, scaleStride, pieces, advance, 32);
+      list.add(constants, to + product.scales(), scales, scaleStride, pieces, advance, 32);
       if (product.hasOffset()) {
-        constants.call(to + product.offsets(), offsets, scaleStride, pieces, advance, 32);
+        list.add(constants, to + product.offsets(), offsets, scaleStride, pieces, advance, 32);
       }
     }
 
@@ -325,11 +335,11 @@ final class MachineMatmul implements AutoCloseable {
     private void words(int row, int rows, int chunk, int sliceChunks, long to) {
       long bytes = 32L * sliceChunks;
       unpack(row, rows, chunk, sliceChunks, unpacked, bytes);
-      RawMemory.clear(unpacked + rows * bytes, (HALF - rows) * bytes);
-      code.single(Single.WORDS).call(unpacked, values, (long) HALF * sliceChunks, 0);
+      list.add(code.single(Single.WORDS), unpacked, values, (long) HALF * sliceChunks, 0, 0, 0);
       Function transpose = code.single(Single.TRANSPOSE);
       for (int piece = 0; piece < 2; piece++) {
-        transpose.call(
+        list.add(
+            transpose,
             to + piece * 1024L,
             values + piece * 32L,
             2 * bytes,
@@ -339,15 +349,21 @@ final class MachineMatmul implements AutoCloseable {
       }
     }
 
-    /** Bytes, scales and offsets of some rows; sliceChunks are of 32 values. */
+    /**
+     * Bytes, scales and offsets of some rows, zeros behind them; sliceChunks are of 32 values. What
+     * uses the places of fewer rows must have run.
+     */
     private void unpack(int row, int rows, int chunk, int sliceChunks, long to, long stride) {
+      if (rows < HALF) {
+        RawMemory.clear(to + rows * stride, (HALF - rows) * stride);
+      }
       if (rows > 0) {
-        RawMemory.putLong(longs, rows);
-        RawMemory.putLong(longs + 8, part.rowBytes());
-        RawMemory.putLong(longs + 16, stride);
-        RawMemory.putLong(longs + 24, scaleStride);
         int blocks = sliceChunks / (type.blockSize() / 32);
-        code.unpack(type).call(row(row, chunk), to, scales, offsets, blocks, longs);
+        list.add(code.unpack(type), row(row, chunk), to, scales, offsets, blocks);
+        list.put(0, rows);
+        list.put(1, part.rowBytes());
+        list.put(2, stride);
+        list.put(3, scaleStride);
       }
     }
 
@@ -358,6 +374,7 @@ final class MachineMatmul implements AutoCloseable {
       boolean same = type == DataType.F32 || (type == DataType.BF16 && product != Product.F32);
       boolean direct = same && rows == HALF && count == sliceChunks * product.chunkValues();
       if (!direct) {
+        list.run();
         RawMemory.clear(values, HALF * valueStride);
         for (int r = 0; r < rows; r++) {
           long value = values + r * valueStride;
@@ -365,18 +382,18 @@ final class MachineMatmul implements AutoCloseable {
             RawMemory.copy(row(row + r, chunk), value, type.bytes(count));
           } else {
             Single widen = type == DataType.F16 ? Single.FROM_F16 : Single.FROM_BF16;
-            code.single(widen).call(row(row + r, chunk), value, count, 0);
+            list.add(code.single(widen), row(row + r, chunk), value, count, 0, 0, 0);
           }
         }
       }
-      code.single(Single.TRANSPOSE)
-          .call(
-              to,
-              direct ? row(row, chunk) : values,
-              direct ? part.rowBytes() : valueStride,
-              sliceChunks,
-              product.panelChunk(),
-              32);
+      list.add(
+          code.single(Single.TRANSPOSE),
+          to,
+          direct ? row(row, chunk) : values,
+          direct ? part.rowBytes() : valueStride,
+          sliceChunks,
+          product.panelChunk(),
+          32);
     }
   }
 

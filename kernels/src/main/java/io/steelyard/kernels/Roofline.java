@@ -38,8 +38,7 @@ public record Roofline(
     try (ThreadTeam team = new ThreadTeam(threads)) {
       Map<String, Double> products = new LinkedHashMap<>();
       for (Peak peak : Peak.values()) {
-        boolean narrow = peak == Peak.VFMADD231PS && Avx2.available();
-        if (Avx512.available() || narrow) {
+        if (Avx2.available() && peak.runsIn(vectorBytes())) {
           products.put(
               peak.label(),
               peak(team, peak.function(vectorBytes()), peak.productsOfTurn(vectorBytes())));

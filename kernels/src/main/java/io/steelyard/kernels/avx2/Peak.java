@@ -3,6 +3,7 @@ package io.steelyard.kernels.avx2;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VPADDW;
 import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPORD;
 
@@ -13,10 +14,12 @@ import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 
-/** Loops of nothing but one instruction, to learn how fast it can be at best. */
+/** Loops of nothing but the instructions of a product, to learn how fast they can be at best. */
 public enum Peak {
   /** Products of bytes, added as int32. */
   VPDPBUSD("int8", Op.VPDPBUSD, 4),
+  /** The same in AVX2: products of bytes, then added as int16, which small ones allow. */
+  VPMADDUBSW("int8", Op.VPMADDUBSW, 4),
   /** Products of bf16 pairs, added as float32. */
   VDPBF16PS("bf16", Op.VDPBF16PS, 2),
   /** Float32 products and sums. */
@@ -43,6 +46,11 @@ public enum Peak {
     this.products = products;
   }
 
+  /** Whether processors with vectors of so many bytes, and no more, multiply like this. */
+  public boolean runsIn(int bytes) {
+    return this == VFMADD231PS || (this == VPMADDUBSW) == (bytes == 32);
+  }
+
   /** What it multiplies. */
   public String label() {
     return label;
@@ -56,7 +64,7 @@ public enum Peak {
   /**
    * The loop. Argument: turns, at least 1.
    *
-   * @param bytes of a vector: 32, for float32 only, or 64, which needs AVX-512
+   * @param bytes of a vector: 32 or 64, as it {@link #runsIn}
    */
   public Function function(int bytes) {
     return Function.of(
@@ -66,7 +74,12 @@ public enum Peak {
           }
           Label turn = a.loop();
           for (int i = 0; i < SUMS; i++) {
-            a.op(op, new Vec(i, bytes), new Vec(14, bytes), new Vec(15, bytes));
+            boolean apart = this == VPMADDUBSW;
+            Vec product = new Vec(apart ? 12 + i % 2 : i, bytes);
+            a.op(op, product, new Vec(14, bytes), new Vec(15, bytes));
+            if (apart) {
+              a.op(VPADDW, new Vec(i, bytes), new Vec(i, bytes), product);
+            }
           }
           a.sub(RDI, 1);
           a.jump(Condition.NOT_EQUAL, turn);

@@ -44,7 +44,7 @@ final class FewActivations {
   static final int BLOCK = 32;
 
   static final FewFormat FORMAT =
-      new FewFormat(Single.FEW_ACTIVATIONS, BLOCK, Float.BYTES, 2 * Float.BYTES);
+      new FewFormat("int8", Single.FEW_ACTIVATIONS, BLOCK, Float.BYTES, 2 * Float.BYTES);
 
   private static final float LARGEST = 127;
 
