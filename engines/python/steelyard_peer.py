@@ -31,6 +31,7 @@ def worker_command() -> list[str]:
         raise peer.PeerError("Steelyard needs a JDK 25; what stands above says where to get one")
     command = ["/bin/sh", "-c", 'exec "$@" 3>&1 1>&2', "sh", f"{home}/bin/java"]
     command += ["--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xms16m", "-Xmx2g"]
+    command += ["-XX:ThreadPriorityPolicy=1", "-XX:CompilerThreadPriority=5", "-XX:-PrintWarnings"]
     cache = LIBRARIES / "workers.aot"
     if cache.exists():
         command.append(f"-XX:AOTCache={cache}")

@@ -242,10 +242,7 @@ final class MachineMatmul implements AutoCloseable {
       // Turning constants eight chunks at a time may write past the last panel.
       long all = width * panelBytes + 8L * product.panelChunk();
       panels =
-          scratch.atLeast(
-              all
-                  + HALF * (valueStride + 2 * scaleStride)
-                  + (long) HALF * sliceValues);
+          scratch.atLeast(all + HALF * (valueStride + 2 * scaleStride) + (long) HALF * sliceValues);
       values = panels + all;
       scales = values + HALF * valueStride;
       offsets = scales + HALF * scaleStride;

@@ -33,7 +33,8 @@ final class ByteActivations {
   /** Both scales by turns, for all lanes. */
   static final int SCALES = 8 * Float.BYTES;
 
-  static final FewFormat FORMAT = new FewFormat("int8", Single.FEW_BYTES, BLOCK, SCALES, Float.BYTES);
+  static final FewFormat FORMAT =
+      new FewFormat("int8", Single.FEW_BYTES, BLOCK, SCALES, Float.BYTES);
 
   private ByteActivations() {}
 

@@ -46,7 +46,8 @@ final class FewActivations {
   /** Bytes of a block's operands for both halves of a register: four times 8 values, twice each. */
   static final int SPREAD = 4 * 32 + 2 * 32;
 
-  static final FewFormat FORMAT = new FewFormat("int16", Single.FEW_ACTIVATIONS, BLOCK, SPREAD, Float.BYTES);
+  static final FewFormat FORMAT =
+      new FewFormat("int16", Single.FEW_ACTIVATIONS, BLOCK, SPREAD, Float.BYTES);
 
   /** Places in them, after the values: scale and eighth of the sum, for all lanes. */
   static final int SPREAD_SCALE = 128;

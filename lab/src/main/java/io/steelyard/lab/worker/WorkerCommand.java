@@ -40,6 +40,14 @@ public record WorkerCommand(
   private static final List<String> PROTOCOL_APART =
       List.of("/bin/sh", "-c", "exec \"$@\" 3>&1 1>&2", "sh");
 
+  /**
+   * The JVM's compilers give way to an engine's threads, which a processor of few cores would
+   * otherwise make wait, and each other. Without the rights of root it works as well, but would
+   * warn that it may not.
+   */
+  private static final List<String> COMPILERS_GIVE_WAY =
+      List.of("-XX:ThreadPriorityPolicy=1", "-XX:CompilerThreadPriority=5", "-XX:-PrintWarnings");
+
   private static final Pattern CPUS =
       Pattern.compile("\\d{1,5}(-\\d{1,5})?(,\\d{1,5}(-\\d{1,5})?)*");
 
@@ -70,6 +78,7 @@ public record WorkerCommand(
     command.add("-XX:+UseSerialGC");
     command.add("-Xms16m");
     command.add(HEAP);
+    command.addAll(COMPILERS_GIVE_WAY);
     String cache = System.getProperty(AOT_PROPERTY, "");
     if (!cache.isEmpty()) {
       command.add(cache);
