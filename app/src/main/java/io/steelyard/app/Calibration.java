@@ -23,6 +23,9 @@ import tools.jackson.core.JacksonException;
  * What was measured of this machine before: files by hardware and number of threads, in the cache.
  */
 final class Calibration {
+  /** Counts up when other peaks are measured, so that an older roofline is measured again. */
+  private static final int PEAKS = 2;
+
   private final Path folder;
 
   private Calibration(Path folder) {
@@ -38,7 +41,8 @@ final class Calibration {
 
   /** Where the roofline of this machine with so many threads lies. */
   Path file(int threads) {
-    return folder.resolve("roofline-%s-%d.json".formatted(Environment.fingerprint(), threads));
+    String name = "roofline-%d-%s-%d.json";
+    return folder.resolve(name.formatted(PEAKS, Environment.fingerprint(), threads));
   }
 
   /** Keeps a roofline for later runs. */

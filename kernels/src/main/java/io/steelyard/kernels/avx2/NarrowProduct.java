@@ -173,31 +173,38 @@ final class NarrowProduct {
     }
   }
 
+  /**
+   * Steps of a chunk that have the same scales.
+   *
+   * @param scales of the panel's rows: place in its chunk
+   * @param tileScales of the tile's tokens: place in its chunk
+   */
+  private record Run(int begin, int end, int by, int scales, int tileScales) {}
+
   private void integers(int first, int count) {
-    boolean unsigned = product == Product.UNSIGNED;
-    for (int run = 0; run < 2; run++) {
-      if (run < (unsigned ? 2 : product.runs())) {
-        run(first, count, run);
-      }
+    int steps = product.steps();
+    if (product == Product.UNSIGNED) {
+      run(first, count, new Run(0, steps, 2, product.scales(), product.tileScale(0)));
+      run(first, count, new Run(1, steps, 2, product.scales(), product.tileSecondScale(0)));
+      return;
+    }
+    int length = steps / product.runs();
+    for (int i = 0; i < product.runs(); i++) {
+      int scales = product.scales() + i * product.secondHalf();
+      run(first, count, new Run(i * length, (i + 1) * length, 1, scales, product.tileScale(0)));
     }
   }
 
-  /** What has the same scales: a chunk, its first or second half, or every second step of it. */
-  private void run(int first, int count, int run) {
-    boolean unsigned = product == Product.UNSIGNED;
-    int steps = product.steps() / product.runs();
-    for (int k = 0; k < steps; k++) {
-      if (!unsigned || k % 2 == run) {
-        step(count, run * (unsigned ? 0 : steps) + k, k == (unsigned ? run : 0));
-      }
+  private void run(int first, int count, Run run) {
+    for (int k = run.begin(); k < run.end(); k += run.by()) {
+      step(count, k, k == run.begin());
     }
-    if (unsigned) {
+    if (product == Product.UNSIGNED) {
       eachSum(count, (token, eight) -> a.op(VPMADDWD, sum(token, eight), sum(token, eight), ONES));
     }
-    constants(product.scales() + (unsigned ? 0 : run * product.secondHalf()));
+    constants(run.scales());
     for (int token = 0; token < count; token++) {
-      int scale = first + token;
-      int place = unsigned && run == 1 ? product.tileSecondScale(scale) : product.tileScale(scale);
+      int place = run.tileScales() + Float.BYTES * (first + token);
       a.op(VBROADCASTSS, ACTIVATION, ofTile(place, first));
       for (int eight = 0; eight < eights; eight++) {
         a.op(VMULPS, PRODUCT, ofRows(eight), ACTIVATION);
@@ -205,7 +212,7 @@ final class NarrowProduct {
         a.op(VFMADD213PS, sum(token, eight), PRODUCT, waiting(token, eight));
       }
     }
-    if (product.hasOffset() && run == 0) {
+    if (product.hasOffset() && run.begin() == 0) {
       constants(product.offsets());
       for (int token = 0; token < count; token++) {
         a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileSum(first + token), first));

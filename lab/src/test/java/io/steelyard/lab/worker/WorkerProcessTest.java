@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,6 +52,22 @@ class WorkerProcessTest {
 
   private static KernelRequest kernel(String name) {
     return new KernelRequest(name, Map.of(), 1);
+  }
+
+  @Test
+  void compilersGiveWayToTheEngine() throws Exception {
+    try (WorkerProcess worker = loaded();
+        Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(worker.pid()), "task"))) {
+      List<Integer> niceness = new ArrayList<>();
+      for (Path thread : threads.toList()) {
+        if (Files.readString(thread.resolve("comm")).contains("CompilerThre")) {
+          String stat = Files.readString(thread.resolve("stat"));
+          // The 19th field of proc(5); the second is a name in parentheses.
+          niceness.add(Integer.valueOf(stat.substring(stat.indexOf(") ") + 2).split(" ")[16]));
+        }
+      }
+      assertThat(niceness).isNotEmpty().allMatch(nice -> nice > 0);
+    }
   }
 
   @Test
