@@ -41,8 +41,8 @@ final class Calibration {
 
   /** Where the roofline of this machine with so many threads lies. */
   Path file(int threads) {
-    String name = "roofline-%d-%s-%d.json";
-    return folder.resolve(name.formatted(PEAKS, Environment.fingerprint(), threads));
+    return folder.resolve(
+        "roofline-%d-%s-%d.json".formatted(PEAKS, Environment.fingerprint(), threads));
   }
 
   /** Keeps a roofline for later runs. */

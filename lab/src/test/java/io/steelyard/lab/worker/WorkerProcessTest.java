@@ -63,7 +63,7 @@ class WorkerProcessTest {
         if (Files.readString(thread.resolve("comm")).contains("CompilerThre")) {
           String stat = Files.readString(thread.resolve("stat"));
           // The 19th field of proc(5); the second is a name in parentheses.
-          niceness.add(Integer.valueOf(stat.substring(stat.indexOf(") ") + 2).split(" ")[16]));
+          niceness.add(Integer.valueOf(stat.substring(stat.indexOf(") ") + 2).split(" ", -1)[16]));
         }
       }
       assertThat(niceness).isNotEmpty().allMatch(nice -> nice > 0);
