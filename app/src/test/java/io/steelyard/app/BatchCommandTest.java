@@ -84,6 +84,9 @@ final class BatchCommandTest {
     Path errors = folder.resolve("errors.txt");
     List<String> command =
         List.of(
+            // A shell's background jobs ignore interrupts, and so would what they start.
+            "/usr/bin/env",
+            "--default-signal=INT",
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
