@@ -122,15 +122,28 @@ final class RandomData {
 
   /** The most that rounding 32 activations at a time to so many steps changes a product. */
   static double sharedScaleError(float[] row, Rows x, int token, int steps) {
+    return sharedScaleError(row, x, token, steps, 1);
+  }
+
+  /**
+   * The same where groups of four of the 32 have scales by turns.
+   *
+   * @param turns how many scales
+   */
+  static double sharedScaleError(float[] row, Rows x, int token, int steps, int turns) {
     double bound = 0;
     for (int block = 0; block < row.length; block += 32) {
-      double largest = 0;
-      double weights = 0;
-      for (int i = block; i < block + 32; i++) {
-        largest = Math.max(largest, Math.abs(x.get(token, i)));
-        weights += Math.abs(row[i]);
+      for (int turn = 0; turn < turns; turn++) {
+        double largest = 0;
+        double weights = 0;
+        for (int i = block; i < block + 32; i++) {
+          if (i / 4 % turns == turn) {
+            largest = Math.max(largest, Math.abs(x.get(token, i)));
+            weights += Math.abs(row[i]);
+          }
+        }
+        bound += weights * largest / steps * 0.501;
       }
-      bound += weights * largest / steps * 0.501;
     }
     return bound;
   }

@@ -1,6 +1,5 @@
 package io.steelyard.kernels.avx2;
 
-import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
@@ -29,7 +28,7 @@ import io.steelyard.kernels.machine.MachineCode.Single;
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
  * where the first block's operands of {@link FewLevels} with one token go, those of the next behind
- * them; where the sum of the first block's activations goes, that of the next behind it.
+ * them; not used.
  *
  * <p>All sums are of what was rounded, so that an offset and the rounding's error don't add up.
  */
@@ -46,8 +45,7 @@ final class FewActivations {
   /** Bytes of a block's operands for both halves of a register: four times 8 values, twice each. */
   static final int SPREAD = 4 * 32 + 2 * 32;
 
-  static final FewFormat FORMAT =
-      new FewFormat("int16", Single.FEW_ACTIVATIONS, BLOCK, SPREAD, Float.BYTES);
+  static final FewFormat FORMAT = new FewFormat("int16", Single.FEW_ACTIVATIONS, BLOCK, SPREAD, 0);
 
   /** Places in them, after the values: scale and eighth of the sum, for all lanes. */
   static final int SPREAD_SCALE = 128;
@@ -69,7 +67,6 @@ final class FewActivations {
     Snippets.constant(a, EIGHTH, 0.125f, RAX);
     Label block = a.loop();
     Vec sum = Rounding.roundToWords(a, at(RSI, SCALE));
-    a.op(VMOVSS_STORE, at(R8), sum);
     a.op(VMULSS, sum, sum, EIGHTH.as(16));
     a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), sum);
     Rounding.storeWords(a);
@@ -82,7 +79,6 @@ final class FewActivations {
     a.op(VBROADCASTSS, ymm(0), at(RSI, EIGHTH_OF_SUM));
     a.op(VMOVUPS_STORE, at(RCX, SPREAD_EIGHTH), ymm(0));
     a.add(RCX, SPREAD);
-    a.add(R8, Float.BYTES);
     a.add(RDI, 128);
     a.add(RSI, BLOCK);
     a.sub(RDX, 1);

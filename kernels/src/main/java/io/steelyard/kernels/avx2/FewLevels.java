@@ -45,11 +45,10 @@ import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 
 /**
- * What {@link FewTokens} says, of Q4_0, Q4_1, IQ4_NL, MXFP4 and IQ4_XS: two rows at a time, which
- * lie next to each other, each in 16 bytes of every register. A row that is left over is taken
- * twice. So the same instructions serve 64 weights, and a token's sum waits half as often for the
- * one before. One token's activations come from where {@link FewActivations} has spread them over
- * both rows.
+ * What {@link FewTokens} says, of IQ4_NL, MXFP4 and IQ4_XS: two rows at a time, which lie next to
+ * each other, each in 16 bytes of every register. A row that is left over is taken twice. So the
+ * same instructions serve 64 weights, and a token's sum waits half as often for the one before. One
+ * token's activations come from where {@link FewActivations} has spread them over both rows.
  *
  * <p>Weights are unsigned, so that bytes become words without their sign; what they are too large
  * by is taken off with the activations' sums.
@@ -84,7 +83,7 @@ final class FewLevels extends RowLoop {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewLevels(a, type, tokens).write(2, SCALES, STACK));
+    return Function.avx2(a -> new FewLevels(a, type, tokens).write(2, STACK));
   }
 
   // R12 and R15 have the rows' blocks, R13 the block's operands for one token.

@@ -70,7 +70,7 @@ final class FewTokens extends RowLoop {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, SUMS, STACK));
+    return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, STACK));
   }
 
   @Override
@@ -78,7 +78,7 @@ final class FewTokens extends RowLoop {
     switch (type) {
       case F32, F16, BF16 -> floats();
       case Q8_0 -> bytes();
-      case Q6_K -> largeBlocks();
+      case Q6_K -> sixBits();
       default -> throw MachineCode.unsupported(type);
     }
   }
@@ -159,8 +159,7 @@ final class FewTokens extends RowLoop {
   @Override
   void constants() {
     Snippets.constant(a, NIBBLES, 0x000F_000F, RAX);
-    int high = type == DataType.Q6_K ? 0x0030_0030 : 0x0010_0010;
-    Snippets.constant(a, HIGH_BITS, high, RAX);
+    Snippets.constant(a, HIGH_BITS, 0x0030_0030, RAX);
     Snippets.constant(a, EXCESS, 0x0020_0020, RAX);
   }
 
@@ -218,7 +217,7 @@ final class FewTokens extends RowLoop {
 
   // ---- Blocks of 256, whose scales are unpacked to the stack.
 
-  private void largeBlocks() {
+  private void sixBits() {
     Label block = a.loop();
     sixScales();
     for (int run = 0; run < 8; run++) {

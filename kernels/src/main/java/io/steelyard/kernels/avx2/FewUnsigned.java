@@ -109,7 +109,7 @@ final class FewUnsigned extends RowLoop {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewUnsigned(a, type, tokens).write(1, SCALES, STACK));
+    return Function.avx2(a -> new FewUnsigned(a, type, tokens).write(1, STACK));
   }
 
   // R13 has the runs' scales of activations, R14 their sums.

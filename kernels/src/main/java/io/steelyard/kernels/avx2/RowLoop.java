@@ -38,19 +38,17 @@ import io.steelyard.kernels.assembler.Vec;
  * token's activations to the sums of its blocks.
  *
  * <p>Registers: RDI the row; RDX activations, RCX bytes of a token's, R11 three times that; R8
- * products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 operands of
- * the block, RBP counts blocks. RSI counts rows that are left. RAX, R10, R14, R15 and the stack are
- * free.
+ * products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 its scales or
+ * what is there instead, RBP counts blocks, RSI rows that are left. RAX, R10, R14, R15 and the
+ * stack are free.
  */
 abstract class RowLoop {
-  /** Places of the longs that say where R13 begins. */
-  static final int SCALES = 32;
-
-  static final int SUMS = 48;
-
+  // Places of the longs.
   static final int ROW_BLOCKS = 0;
   private static final int ROWS = 8;
+  static final int SCALES = 32;
   static final int ROW_BYTES = 40;
+  static final int SUMS = 48;
 
   private static final Gpr[] KEPT = {RBX, RBP, R12, R13, R14, R15};
 
@@ -68,10 +66,9 @@ abstract class RowLoop {
    * Writes the function.
    *
    * @param rows those taken at a time
-   * @param operands the long that says where R13 begins
    * @param stack bytes of the stack that are used
    */
-  final void write(int rows, int operands, int stack) {
+  final void write(int rows, int stack) {
     for (Gpr register : KEPT) {
       a.push(register);
     }
@@ -89,7 +86,7 @@ abstract class RowLoop {
     otherRows(at(R9, ROW_BYTES));
     a.mov(RBX, RDX);
     a.mov(R13, RDX);
-    a.add(R13, at(R9, operands));
+    a.add(R13, at(R9, SCALES));
     a.mov(RBP, at(R9, ROW_BLOCKS));
     for (int token = 0; token < tokens; token++) {
       Snippets.clear(a, sum(token));

@@ -8,7 +8,7 @@ package io.steelyard.kernels.machine;
  * @param function writes them: see {@link MachineCode#few}
  * @param block bytes of a block
  * @param scale bytes of what is behind the blocks for each
- * @param sum bytes of a block's sums
+ * @param sum bytes of a block's sums, 0 for none
  */
 public record FewFormat(
     String numbers, MachineCode.Single function, int block, int scale, int sum) {}
