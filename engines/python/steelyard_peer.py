@@ -32,6 +32,8 @@ def worker_command() -> list[str]:
     command = ["/bin/sh", "-c", 'exec "$@" 3>&1 1>&2', "sh", f"{home}/bin/java"]
     command += ["--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xms16m", "-Xmx2g"]
     command += ["-XX:ThreadPriorityPolicy=1", "-XX:CompilerThreadPriority=5", "-XX:-PrintWarnings"]
+    command += ["-Djdk.reflect.useNativeAccessorOnly=true", "-XX:+UnlockDiagnosticVMOptions"]
+    command += ["-XX:ArchiveRelocationMode=0", "-XX:InlineSmallCode=800", "-XX:NewSize=2m"]
     cache = LIBRARIES / "workers.aot"
     if cache.exists():
         command.append(f"-XX:AOTCache={cache}")

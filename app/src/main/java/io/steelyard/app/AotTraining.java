@@ -44,7 +44,7 @@ final class AotTraining {
   public static void main(String[] arguments) throws Exception {
     try (TemporaryFolder folder = TemporaryFolder.make()) {
       Path file = folder.path().resolve("tiny.gguf");
-      Synth.write(TINY, PrecisionMix.Q8_0, 1, file, ProgressListener.NONE);
+      Synth.write(TINY, PrecisionMix.Q4_0, 1, file, ProgressListener.NONE);
       ResolvedModel model = new ResolvedModel("tiny", file, "", "made", true);
       Workers workers =
           AdHocWorker.workers(model, new Study.Settings(2, 256, "f16", true, ""), folder.path());

@@ -1,5 +1,6 @@
 package io.steelyard.kernels;
 
+import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,8 +30,7 @@ public record Rows(MemorySegment data, int width, int stride) {
 
   /** New rows, all zero, without gaps between them. */
   public static Rows allocate(Arena arena, int rows, int width) {
-    long bytes = Math.multiplyExact((long) rows * width, Float.BYTES);
-    return new Rows(arena.allocate(bytes, ALIGNMENT), width, width);
+    return new Rows(zeros(arena, (long) rows * width), width, width);
   }
 
   /**
@@ -41,8 +41,15 @@ public record Rows(MemorySegment data, int width, int stride) {
     int line = ALIGNMENT / Float.BYTES;
     int lines = (width + line - 1) / line;
     int stride = (lines % 8 == 0 ? lines + 1 : lines) * line;
-    long bytes = Math.multiplyExact((long) rows * stride, Float.BYTES);
-    return new Rows(arena.allocate(bytes, ALIGNMENT), width, stride);
+    return new Rows(zeros(arena, (long) rows * stride), width, stride);
+  }
+
+  /** Large pieces only take up memory where they are used. */
+  private static MemorySegment zeros(Arena arena, long values) {
+    long bytes = Math.multiplyExact(values, Float.BYTES);
+    return bytes < SystemMemory.LARGE_PAGE
+        ? arena.allocate(bytes, ALIGNMENT)
+        : SystemMemory.allocate(arena, bytes);
   }
 
   /** A view of a range of columns of the same rows. */

@@ -8,13 +8,15 @@ import java.lang.foreign.MemorySegment;
  * large ones where the system has them: fewer entries for the processor to look up.
  */
 public final class SystemMemory {
+  /** Bytes of a large page. */
+  public static final long LARGE_PAGE = 1L << 21;
+
   /** What the system takes for an error. */
   private static final long FAILED = -1;
 
   private static final long READ_WRITE = 3;
   private static final long PRIVATE_ANONYMOUS = 0x22;
   private static final long LARGE_PAGES_PLEASE = 14;
-  private static final long LARGE_PAGE = 1L << 21;
   private static final long PAGE = 4096;
 
   private SystemMemory() {}

@@ -103,13 +103,15 @@ record Decoder(
       int kv = config.kvWidth();
       hidden = rows(config.hidden());
       normed = rows(config.hidden());
-      queryKeyValue = rows(q + 2 * kv);
+      delta = rows(config.hidden());
+      // Attention and the feed-forward part take turns at it.
+      Rows inner = rows(Math.max(2 * (q + kv), FeedForwardPass.inner(blocks)));
+      queryKeyValue = inner.columns(0, q + 2 * kv);
       queries = queryKeyValue.columns(0, q);
       keys = queryKeyValue.columns(q, kv);
       values = queryKeyValue.columns(q + kv, kv);
-      attended = rows(q);
-      delta = rows(config.hidden());
-      feedForwards = FeedForwardPass.of(kernels, blocks, this::rows);
+      attended = inner.columns(q + 2 * kv, q);
+      feedForwards = FeedForwardPass.of(kernels, blocks, inner, this::rows);
       positions = new int[learnedPositions.isPresent() ? batch : 0];
       turns.forEach(turn -> angles.put(turn, rows(turn.usual().dimensions())));
     }

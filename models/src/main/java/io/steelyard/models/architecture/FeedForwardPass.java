@@ -15,18 +15,23 @@ interface FeedForwardPass {
   /** Computes {@code out = part(x)}; out must not overlap x. */
   void run(Rows x, Rows out, int tokens);
 
+  /** The largest inner width of a model's blocks. */
+  static int inner(List<Block> blocks) {
+    return blocks.stream().mapToInt(block -> block.feedForward().inner()).max().orElseThrow();
+  }
+
   /**
    * The parts of a model's blocks, which share their memory.
    *
+   * @param inner rows at least as wide as the largest inner width
    * @param rows allocates as many rows as a pass has tokens, of a width
    */
-  static List<FeedForwardPass> of(Kernels kernels, List<Block> blocks, IntFunction<Rows> rows) {
-    List<FeedForward> parts = blocks.stream().map(Block::feedForward).toList();
-    Rows inner = rows.apply(parts.stream().mapToInt(FeedForward::inner).max().orElseThrow());
+  static List<FeedForwardPass> of(
+      Kernels kernels, List<Block> blocks, Rows inner, IntFunction<Rows> rows) {
     List<FeedForwardPass> passes = new ArrayList<>();
-    for (FeedForward part : parts) {
+    for (Block block : blocks) {
       passes.add(
-          switch (part) {
+          switch (block.feedForward()) {
             case Plain plain -> plain(kernels, plain, inner.columns(0, plain.inner()));
             case Gated gated -> gated(kernels, gated, inner);
             case Mixture mixture ->

@@ -32,13 +32,11 @@ public record ModelMemory(long weights, long keyValues, long activations) {
             file.metadata().string("general.architecture"),
             file.require("token_embd.weight").rows());
     long values = ModelCost.of(file).keyValues() * context;
-    // Hidden state, its norm and what is added to it; queries, keys, values and what was attended;
-    // gate and up.
+    // Hidden state, its norm and what is added to it; queries, keys, values and what was attended,
+    // or gate and up.
     long width =
         3L * config.hidden()
-            + 2L * config.queryWidth()
-            + 2L * config.kvWidth()
-            + inner(file, config);
+            + Math.max(2L * (config.queryWidth() + config.kvWidth()), inner(file, config));
     long logits = Math.min(batch, LOGIT_ROWS) * config.vocabulary();
     return new ModelMemory(
         file.bytesByType().values().stream().mapToLong(Long::longValue).sum(),
