@@ -105,6 +105,12 @@ public abstract class ForwardingKernels implements Kernels {
   }
 
   @Override
+  public void attention(
+      Rows queries, List<? extends CachedSpan> spans, AttentionRule rule, Rows out) {
+    kernels.attention(queries, spans, rule, out);
+  }
+
+  @Override
   public void activate(Activation activation, Rows x, int tokens) {
     kernels.activate(activation, x, tokens);
   }

@@ -213,6 +213,24 @@ public interface Kernels extends AutoCloseable {
   void attention(
       Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens);
 
+  /**
+   * Attention of several sequences, each to its own cache, whose rows follow one another: what
+   * {@link #attention(Rows, KeyValues, int, AttentionRule, Rows, int)} gives for each, bit for bit.
+   *
+   * @param spans at least one; their caches have the same heads, dimension and type
+   */
+  default void attention(
+      Rows queries, List<? extends CachedSpan> spans, AttentionRule rule, Rows out) {
+    int row = 0;
+    for (int i = 0; i < spans.size(); i++) {
+      CachedSpan span = spans.get(i);
+      int tokens = span.tokens();
+      attention(
+          queries.from(row), span.keyValues(), span.queriesFrom(), rule, out.from(row), tokens);
+      row += tokens;
+    }
+  }
+
   /** Gated activation: {@code out = activation(gate) · up}. {@code out} may be one of them. */
   void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens);
 

@@ -5,7 +5,9 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -38,18 +40,16 @@ final class MachineAttention {
   private final TeamCalls calls;
   private final Optional<TileAttention> tileAttention;
 
-  // The operands of the call in progress.
-  private MachineCache cache;
+  private final List<Sequence> sequences = new ArrayList<>();
+
+  // The call in progress: how many sequences, the first of their caches, which are alike, and what
+  // else they share.
+  private int count;
+  private MachineCache first;
   private Rows queries;
   private Rows out;
-  private int position;
-  private int tokens;
   private AttentionRule rule;
   private int group;
-  private int tiles;
-  private int parts;
-  private int partKeys;
-  private long partials;
 
   private final ThreadTeam.Task attend = this::attend;
 
@@ -76,24 +76,53 @@ final class MachineAttention {
       tileAttention.get().run(cache, queries, out, position, tokens, rule);
       return;
     }
-    this.cache = cache;
+    begin(cache, queries, out, rule);
+    add(cache, 0, position, tokens);
+    runAll();
+  }
+
+  /** Runs sequences of few tokens together: one of them alone has little for many threads. */
+  void run(List<? extends CachedSpan> spans, Rows queries, Rows out, AttentionRule rule) {
+    begin((MachineCache) spans.getFirst().keyValues(), queries, out, rule);
+    int row = 0;
+    for (int i = 0; i < spans.size(); i++) {
+      CachedSpan span = spans.get(i);
+      add((MachineCache) span.keyValues(), row, span.queriesFrom(), span.tokens());
+      row += span.tokens();
+    }
+    runAll();
+  }
+
+  private void begin(MachineCache cache, Rows queries, Rows out, AttentionRule rule) {
+    count = 0;
+    first = cache;
     this.queries = queries;
     this.out = out;
-    this.position = position;
-    this.tokens = tokens;
     this.rule = rule;
     group = queries.width() / cache.shape().width();
-    tiles = (tokens * group + ROWS - 1) / ROWS;
-    int all = position + tokens;
-    partKeys = tokens <= few ? SPLIT : MachineCache.roundUp(all, KEYS);
-    parts = (all + partKeys - 1) / partKeys;
+  }
+
+  private void add(MachineCache cache, int row, int position, int tokens) {
+    if (count == sequences.size()) {
+      sequences.add(new Sequence());
+    }
+    sequences.get(count++).set(cache, row, position, tokens);
+  }
+
+  private void runAll() {
     prepareCode();
-    if (parts > 1) {
-      partials = shared.atLeast(parts * (long) tiles * cache.shape().heads() * resultBytes());
+    long bytes = 0;
+    for (int i = 0; i < count; i++) {
+      bytes += sequences.get(i).partialBytes();
+    }
+    long partials = bytes == 0 ? 0 : shared.atLeast(bytes);
+    for (int i = 0; i < count; i++) {
+      sequences.get(i).partials = partials;
+      partials += sequences.get(i).partialBytes();
     }
     team.run(attend);
-    if (parts > 1) {
-      merge();
+    for (int i = 0; i < count; i++) {
+      sequences.get(i).merge();
     }
   }
 
@@ -105,37 +134,22 @@ final class MachineAttention {
     if (rule.softCap() > 0) {
       code.single(Single.SOFT_CAP);
     }
-    if (cache.isBytes()) {
+    if (first.isBytes()) {
       code.single(Single.WIDEN_KEYS);
       code.single(Single.WIDEN_VALUES);
     }
-    code.product(cache.product(), ROWS);
-    for (int row = 1; row < Math.min(ROWS, tokens * group); row++) {
-      if (rowsOf(tiles - 1) == row || rowsOf(0) == row) {
-        code.product(cache.product(), row);
-      }
+    for (int i = 0; i < count; i++) {
+      Sequence sequence = sequences.get(i);
+      code.product(first.product(), sequence.rowsOf(0));
+      code.product(first.product(), sequence.rowsOf(sequence.tiles - 1));
     }
   }
 
-  private int rowsOf(int tile) {
-    return Math.min(ROWS, tokens * group - tile * ROWS);
-  }
-
-  /** The position of a row's query. */
-  private int own(int tile, int row) {
-    return position + (tile * ROWS + row) / group;
-  }
-
-  /** The position after the last that a row sees. */
-  private int end(int tile, int row) {
-    return rule.end(own(tile, row), position + tokens - 1);
-  }
-
   private int sumWidth() {
-    return cache.runs() * MachineCache.GROUP;
+    return first.runs() * MachineCache.GROUP;
   }
 
-  private long stateBytes() {
+  private static long stateBytes() {
     return Softmax.HEADER + (long) ROWS * Softmax.ROW;
   }
 
@@ -145,25 +159,119 @@ final class MachineAttention {
   }
 
   private void attend(int member, int members) {
-    int heads = cache.shape().heads();
     Item item = items[member];
     item.prepare(calls.of(member));
-    // Later tiles see more keys, so they are dealt like cards.
-    for (int i = member; i < tiles * heads * parts; i += members) {
-      int part = i / (tiles * heads);
-      int inPart = i % (tiles * heads);
-      item.attend(inPart % heads, inPart / heads, part);
+    // Later tiles see more keys, so they are dealt like cards, on from one sequence to the next.
+    int at = member;
+    for (int i = 0; i < count; i++) {
+      Sequence sequence = sequences.get(i);
+      int heads = sequence.cache.shape().heads();
+      int inPart = sequence.tiles * heads;
+      int all = inPart * sequence.parts;
+      for (; at < all; at += members) {
+        item.attend(sequence, at % inPart % heads, at % inPart / heads, at / inPart);
+      }
+      at -= all;
     }
   }
 
-  private long partial(int head, int tile, int part) {
-    long index = ((long) part * tiles + tile) * cache.shape().heads() + head;
-    return partials + index * resultBytes();
+  /** What is computed of one cache, and how it is cut. */
+  private final class Sequence {
+    private MachineCache cache;
+    private int row;
+    private int position;
+    private int tokens;
+    private int tiles;
+    private int parts;
+    private int partKeys;
+    private long partials;
+
+    void set(MachineCache cache, int row, int position, int tokens) {
+      this.cache = cache;
+      this.row = row;
+      this.position = position;
+      this.tokens = tokens;
+      tiles = (tokens * group + ROWS - 1) / ROWS;
+      int all = position + tokens;
+      partKeys = tokens <= few ? SPLIT : MachineCache.roundUp(all, KEYS);
+      parts = (all + partKeys - 1) / partKeys;
+    }
+
+    int rowsOf(int tile) {
+      return Math.min(ROWS, tokens * group - tile * ROWS);
+    }
+
+    /** The position of a row's query. */
+    int own(int tile, int row) {
+      return position + (tile * ROWS + row) / group;
+    }
+
+    /** The position after the last that a row sees. */
+    int end(int tile, int row) {
+      return rule.end(own(tile, row), position + tokens - 1);
+    }
+
+    long partialBytes() {
+      return parts == 1 ? 0 : (long) parts * tiles * cache.shape().heads() * resultBytes();
+    }
+
+    long partial(int head, int tile, int part) {
+      long index = ((long) part * tiles + tile) * cache.shape().heads() + head;
+      return partials + index * resultBytes();
+    }
+
+    /** The address of a row's values in queries or output. */
+    long place(int head, int tile, int row, Rows rows) {
+      int at = tile * ROWS + row;
+      int dimension = cache.shape().dimension();
+      return rows.address(this.row + at / group) + 4L * (head * group + at % group) * dimension;
+    }
+
+    void write(Single how, int head, int tile, int row, long sums, float factor) {
+      code.single(how)
+          .call(
+              sums + 4L * row * sumWidth(),
+              place(head, tile, row, out),
+              cache.shape().dimension(),
+              Float.floatToRawIntBits(factor) & 0xFFFF_FFFFL);
+    }
+
+    /** Puts the parts of every row together, where there are several. */
+    void merge() {
+      for (int head = 0; parts > 1 && head < cache.shape().heads(); head++) {
+        for (int row = 0; row < tokens * group; row++) {
+          merge(head, row / ROWS, row % ROWS);
+        }
+      }
+    }
+
+    private void merge(int head, int tile, int row) {
+      long stateAt = 4L * ROWS * sumWidth();
+      float largest = Softmax.LOWEST;
+      int first = rule.first(own(tile, row)) / partKeys;
+      int last = (end(tile, row) - 1) / partKeys;
+      for (int part = first; part <= last; part++) {
+        largest = Math.max(largest, maximum(partial(head, tile, part) + stateAt, row));
+      }
+      double scale = rule.scale();
+      double total = 0;
+      for (int part = first; part <= last; part++) {
+        long state = partial(head, tile, part) + stateAt;
+        total += Math.exp(scale * (maximum(state, row) - largest)) * sum(state, row);
+      }
+      for (int part = first; part <= last; part++) {
+        long result = partial(head, tile, part);
+        double factor = Math.exp(scale * (maximum(result + stateAt, row) - largest)) / total;
+        Single how = part == first ? Single.SCALE : Single.ADD_SCALED;
+        write(how, head, tile, row, result, (float) factor);
+      }
+    }
   }
 
   /** The work of one thread on one tile. */
   private final class Item {
     private CallList calls;
+    private Sequence sequence;
     private final Scratch scratch = new Scratch();
     private long query;
     private long scores;
@@ -173,12 +281,12 @@ final class MachineAttention {
 
     void prepare(CallList list) {
       calls = list;
-      long queryBytes = (long) cache.keyValues() / MachineCache.CHUNK * Product.F32.tileChunk();
+      long queryBytes = (long) first.keyValues() / MachineCache.CHUNK * Product.F32.tileChunk();
       long scoreBytes = 4L * ROWS * KEYS;
       long weightBytes = (long) KEYS / MachineCache.CHUNK * Product.F32.tileChunk();
       query =
           scratch.atLeast(
-              queryBytes + scoreBytes + weightBytes + resultBytes() + cache.widenedBytes(KEYS));
+              queryBytes + scoreBytes + weightBytes + resultBytes() + first.widenedBytes(KEYS));
       scores = query + queryBytes;
       weights = scores + scoreBytes;
       result = weights + weightBytes;
@@ -186,6 +294,7 @@ final class MachineAttention {
     }
 
     private long keys(int head, int group) {
+      MachineCache cache = sequence.cache;
       if (cache.isBytes()) {
         // The call that reads what was widened before.
         calls.run();
@@ -196,6 +305,7 @@ final class MachineAttention {
     }
 
     private long values(int head, int run, int key, int chunks) {
+      MachineCache cache = sequence.cache;
       if (cache.isBytes()) {
         calls.run();
         cache.widenValues(code, head, run, key, chunks * MachineCache.CHUNK, widened);
@@ -204,27 +314,29 @@ final class MachineAttention {
       return cache.values(head, run, key);
     }
 
-    void attend(int head, int tile, int part) {
-      int rows = rowsOf(tile);
-      int begin = Math.max(part * partKeys, rule.first(own(tile, 0)) / KEYS * KEYS);
-      int end = Math.min(end(tile, rows - 1), (part + 1) * partKeys);
-      long sums = parts > 1 ? partial(head, tile, part) : result;
+    void attend(Sequence sequence, int head, int tile, int part) {
+      this.sequence = sequence;
+      int rows = sequence.rowsOf(tile);
+      int partKeys = sequence.partKeys;
+      int begin = Math.max(part * partKeys, rule.first(sequence.own(tile, 0)) / KEYS * KEYS);
+      int end = Math.min(sequence.end(tile, rows - 1), (part + 1) * partKeys);
+      long sums = sequence.parts > 1 ? sequence.partial(head, tile, part) : result;
       long state = sums + 4L * ROWS * sumWidth();
       begin(head, tile, rows, state);
       for (int key = begin; key < end; key += KEYS) {
         step(head, tile, rows, key, Math.min(KEYS, end - key), sums, state, key > begin);
       }
-      if (parts == 1) {
+      if (sequence.parts == 1) {
         finish(head, tile, rows, sums, state);
       }
     }
 
     private void begin(int head, int tile, int rows, long state) {
-      int dimension = cache.shape().dimension();
+      int dimension = first.shape().dimension();
       for (int row = 0; row < rows; row++) {
         calls.add(
             code.tile(Product.F32),
-            query(head, tile * ROWS + row, queries),
+            sequence.place(head, tile, row, queries),
             query + 32L * row,
             dimension / MachineCache.CHUNK,
             dimension % MachineCache.CHUNK,
@@ -239,8 +351,8 @@ final class MachineAttention {
 
     private void step(
         int head, int tile, int rows, int key, int keys, long sums, long state, boolean more) {
-      Function product = code.product(cache.product(), rows);
-      long chunks = cache.keyValues() / MachineCache.CHUNK;
+      Function product = code.product(first.product(), rows);
+      long chunks = first.keyValues() / MachineCache.CHUNK;
       int groups = (keys + MachineCache.GROUP - 1) / MachineCache.GROUP;
       for (int g = 0; g < groups; g++) {
         calls.add(
@@ -255,13 +367,13 @@ final class MachineAttention {
       if (rule.softCap() > 0) {
         cap(scores, rows, groups * MachineCache.GROUP);
       }
-      if (key < rule.first(own(tile, rows - 1))) {
+      if (key < rule.first(sequence.own(tile, rows - 1))) {
         calls.run();
         hideBeforeWindow(tile, rows, key, keys);
       }
       for (int row = 0; row < rows; row++) {
         long at = state + Softmax.HEADER + (long) row * Softmax.ROW;
-        RawMemory.putInt(at + Softmax.VISIBLE, end(tile, row) - key);
+        RawMemory.putInt(at + Softmax.VISIBLE, sequence.end(tile, row) - key);
       }
       calls.add(code.single(Single.SOFTMAX), scores, 4L * KEYS, weights, state, 2L * groups, rows);
       calls.run();
@@ -269,7 +381,7 @@ final class MachineAttention {
         correct(rows, sums, state);
       }
       int valueChunks = (keys + MachineCache.CHUNK - 1) / MachineCache.CHUNK;
-      for (int run = 0; run < cache.runs(); run++) {
+      for (int run = 0; run < first.runs(); run++) {
         calls.add(
             product,
             values(head, run, key, valueChunks),
@@ -300,7 +412,7 @@ final class MachineAttention {
     /** Keys that have left a row's window get the lowest score. */
     private void hideBeforeWindow(int tile, int rows, int key, int keys) {
       for (int row = 0; row < rows; row++) {
-        int hidden = Math.min(keys, rule.first(own(tile, row)) - key);
+        int hidden = Math.min(keys, rule.first(sequence.own(tile, row)) - key);
         if (hidden > 0) {
           RawMemory.putFloats(scores + 4L * KEYS * row, HIDDEN, hidden);
         }
@@ -323,12 +435,8 @@ final class MachineAttention {
 
     private void finish(int head, int tile, int rows, long sums, long state) {
       for (int row = 0; row < rows; row++) {
-        write(
-            Single.SCALE,
-            head,
-            tile * ROWS + row,
-            sums + 4L * row * sumWidth(),
-            (float) (1.0 / sum(state, row)));
+        float factor = (float) (1.0 / sum(state, row));
+        sequence.write(Single.SCALE, head, tile, row, sums, factor);
       }
     }
   }
@@ -339,56 +447,6 @@ final class MachineAttention {
 
   private static float maximum(long state, int row) {
     return RawMemory.getFloat(state + Softmax.HEADER + (long) row * Softmax.ROW + Softmax.MAXIMUM);
-  }
-
-  /** The address of a row's values in queries or output. */
-  private long query(int head, int row, Rows rows) {
-    int dimension = cache.shape().dimension();
-    return rows.address(row / group) + 4L * (head * group + row % group) * dimension;
-  }
-
-  private void write(Single how, int head, int row, long sums, float factor) {
-    code.single(how)
-        .call(
-            sums,
-            query(head, row, out),
-            cache.shape().dimension(),
-            Float.floatToRawIntBits(factor) & 0xFFFF_FFFFL);
-  }
-
-  /** Puts the parts of every row together. */
-  private void merge() {
-    for (int head = 0; head < cache.shape().heads(); head++) {
-      for (int row = 0; row < tokens * group; row++) {
-        merge(head, row / ROWS, row % ROWS);
-      }
-    }
-  }
-
-  private void merge(int head, int tile, int row) {
-    long stateAt = 4L * ROWS * sumWidth();
-    float largest = Softmax.LOWEST;
-    int first = rule.first(own(tile, row)) / partKeys;
-    int last = (end(tile, row) - 1) / partKeys;
-    for (int part = first; part <= last; part++) {
-      largest = Math.max(largest, maximum(partial(head, tile, part) + stateAt, row));
-    }
-    double scale = rule.scale();
-    double total = 0;
-    for (int part = first; part <= last; part++) {
-      long state = partial(head, tile, part) + stateAt;
-      total += Math.exp(scale * (maximum(state, row) - largest)) * sum(state, row);
-    }
-    for (int part = first; part <= last; part++) {
-      long result = partial(head, tile, part);
-      double factor = Math.exp(scale * (maximum(result + stateAt, row) - largest)) / total;
-      write(
-          part == first ? Single.SCALE : Single.ADD_SCALED,
-          head,
-          tile * ROWS + row,
-          result + 4L * row * sumWidth(),
-          (float) factor);
-    }
   }
 
   long scratchBytes() {

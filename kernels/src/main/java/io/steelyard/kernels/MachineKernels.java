@@ -241,6 +241,32 @@ final class MachineKernels implements Kernels {
   }
 
   @Override
+  public void attention(
+      Rows queries, List<? extends CachedSpan> spans, AttentionRule rule, Rows out) {
+    if (spans.size() == 1 || !haveFewTokens(spans)) {
+      Kernels.super.attention(queries, spans, rule, out);
+      return;
+    }
+    int tokens = 0;
+    for (int i = 0; i < spans.size(); i++) {
+      CachedSpan span = spans.get(i);
+      Operands.attention(queries, span.keyValues(), span.queriesFrom(), out, span.tokens());
+      tokens += span.tokens();
+    }
+    Operands.elementwise(queries, queries, out, tokens);
+    attention.run(spans, queries, out, rule);
+  }
+
+  private boolean haveFewTokens(List<? extends CachedSpan> spans) {
+    for (int i = 0; i < spans.size(); i++) {
+      if (spans.get(i).tokens() > few) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
   public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     Operands.elementwise(gate, up, out, tokens);
     rowCalls

@@ -276,15 +276,42 @@ public final class ProfiledKernels extends ForwardingKernels {
   @Override
   public void attention(
       Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
-    long width = cache.shape().width();
     timed(
         "attention",
         cache.shape().type(),
         tokens,
-        2 * width * (position + tokens - rule.first(position)) * cache.shape().type().blockBytes(),
+        cachedBytes(cache, position, rule, tokens),
         2 * rule.seen(position, tokens) * queries.width(),
         2L * queries.width(),
         () -> kernels.attention(queries, cache, position, rule, out, tokens));
+  }
+
+  private static long cachedBytes(KeyValues cache, int position, AttentionRule rule, int tokens) {
+    KeyValues.Shape shape = cache.shape();
+    long positions = (long) position + tokens - rule.first(position);
+    return 2L * shape.width() * positions * shape.type().blockBytes();
+  }
+
+  @Override
+  public void attention(
+      Rows queries, List<? extends CachedSpan> spans, AttentionRule rule, Rows out) {
+    int tokens = 0;
+    long bytes = 0;
+    long seen = 0;
+    for (CachedSpan span : spans) {
+      int position = span.queriesFrom();
+      tokens += span.tokens();
+      bytes += cachedBytes(span.keyValues(), position, rule, span.tokens());
+      seen += rule.seen(position, span.tokens());
+    }
+    timed(
+        "attention",
+        spans.getFirst().keyValues().shape().type(),
+        tokens,
+        bytes,
+        2 * seen * queries.width(),
+        2L * queries.width(),
+        () -> kernels.attention(queries, spans, rule, out));
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -166,6 +167,47 @@ abstract class AttentionTest {
         fast.attention(queries.from(token), cache, earlier + token, RULE, single.from(token), 1);
       }
       assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
+    }
+  }
+
+  private record Sequence(KeyValues keyValues, int queriesFrom, int tokens) implements CachedSpan {}
+
+  @Test
+  void severalSequencesTogetherGetTheBitsOfEachAlone() {
+    // One alone, one of several tokens across the parts' border, one with a single position.
+    int[] earlier = {70, 1022, 0, 1100};
+    int[] tokens = {1, 3, 1, 1};
+    for (DataType type : List.of(DataType.F32, DataType.F16, DataType.Q8_0)) {
+      for (int window : new int[] {1000, 50}) {
+        AttentionRule rule = new AttentionRule(0.125f, 0, window, true);
+        try (Arena arena = Arena.ofShared()) {
+          RandomData data = new RandomData(arena, 14);
+          List<Sequence> sequences = new ArrayList<>();
+          for (int i = 0; i < earlier.length; i++) {
+            int all = earlier[i] + tokens[i];
+            KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(type, 2, 64, all));
+            Rows rows = data.rows(all, 128, 128);
+            fast.store(cache, rows, rows, 0, all);
+            sequences.add(new Sequence(cache, earlier[i], tokens[i]));
+          }
+          Rows queries = data.rows(6, 384, 384);
+          Rows together = Rows.allocate(arena, 6, 384);
+          Rows alone = Rows.allocate(arena, 6, 384);
+          fast.attention(queries, sequences, rule, together);
+          int row = 0;
+          for (Sequence each : sequences) {
+            fast.attention(
+                queries.from(row),
+                each.keyValues(),
+                each.queriesFrom(),
+                rule,
+                alone.from(row),
+                each.tokens());
+            row += each.tokens();
+          }
+          assertThat(together.data().mismatch(alone.data())).isEqualTo(-1);
+        }
+      }
     }
   }
 

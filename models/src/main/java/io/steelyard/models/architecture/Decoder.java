@@ -1,7 +1,6 @@
 package io.steelyard.models.architecture;
 
 import io.steelyard.kernels.Kernels;
-import io.steelyard.kernels.KeyValues;
 import io.steelyard.kernels.Matrix;
 import io.steelyard.kernels.Rope;
 import io.steelyard.kernels.Rows;
@@ -189,9 +188,12 @@ record Decoder(
       }
       int row = 0;
       for (int i = 0; i < spans.size(); i++) {
-        see(attention, spans.get(i), layer, row);
-        row += spans.get(i).tokens();
+        Span span = spans.get(i);
+        span.at(layer);
+        store(span, row);
+        row += span.tokens();
       }
+      kernels.attention(queries, spans, attention.rule(), attended);
       kernels.matmul(attention.output(), attended, delta, tokens);
       if (attention.outputBias().isPresent()) {
         kernels.addBias(delta, attention.outputBias().get(), tokens);
@@ -199,16 +201,15 @@ record Decoder(
       add(block.attentionPostNorm(), tokens);
     }
 
-    /** Lets a span's tokens, from a row on, see what their cache holds and one another. */
-    private void see(SelfAttention attention, Span span, int layer, int row) {
-      KeyValues cache = span.cache().layer(layer);
-      int tokens = span.tokens();
-      int end = span.end();
-      kernels.replace(cache, keys.from(row), values.from(row), span.position(), tokens, end);
-      // Keys carry their turn, so a query that sees all of them may stand anywhere: as the last of
-      // what is cached it sees what stands behind it, too.
-      kernels.attention(
-          queries.from(row), cache, end - tokens, attention.rule(), attended.from(row), tokens);
+    /** Caches the keys and values of a span's tokens, which begin at a row. */
+    private void store(Span span, int row) {
+      kernels.replace(
+          span.keyValues(),
+          keys.from(row),
+          values.from(row),
+          span.position(),
+          span.tokens(),
+          span.end());
     }
 
     private Rows normed(Optional<Norm> norm, int tokens) {

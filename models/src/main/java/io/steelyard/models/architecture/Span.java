@@ -1,5 +1,7 @@
 package io.steelyard.models.architecture;
 
+import io.steelyard.kernels.CachedSpan;
+import io.steelyard.kernels.KeyValues;
 import io.steelyard.models.cache.KeyValueCache;
 
 /**
@@ -7,11 +9,12 @@ import io.steelyard.models.cache.KeyValueCache;
  * its cache holds at their positions. One object serves all passes of a sequence, so that none
  * allocates.
  */
-public final class Span {
+public final class Span implements CachedSpan {
   private final KeyValueCache cache;
   private int position;
   private int tokens;
   private boolean extended;
+  private int layer;
 
   /** Tokens of the sequence that has this cache; which ones, {@link #set} says. */
   public Span(KeyValueCache cache) {
@@ -42,7 +45,26 @@ public final class Span {
     return position;
   }
 
-  /** How many tokens. */
+  /** Says which layer's keys and values are meant. */
+  void at(int layer) {
+    this.layer = layer;
+  }
+
+  @Override
+  public KeyValues keyValues() {
+    return cache.layer(layer);
+  }
+
+  /**
+   * Keys carry their turn, so a query that sees all of them may stand anywhere: as the last of what
+   * is cached it sees what stands behind it, too.
+   */
+  @Override
+  public int queriesFrom() {
+    return end() - tokens;
+  }
+
+  @Override
   public int tokens() {
     return tokens;
   }

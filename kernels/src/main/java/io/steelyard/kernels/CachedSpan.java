@@ -1,0 +1,13 @@
+package io.steelyard.kernels;
+
+/** Consecutive tokens of one sequence, as attention sees them. */
+public interface CachedSpan {
+  /** What the sequence has cached of a layer, these tokens too. */
+  KeyValues keyValues();
+
+  /** The position of the first token's query. */
+  int queriesFrom();
+
+  /** How many tokens, at least 1. */
+  int tokens();
+}
