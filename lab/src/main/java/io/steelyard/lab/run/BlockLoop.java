@@ -249,14 +249,14 @@ final class BlockLoop {
    * disturbed if either reading is off, or if time was stolen from the calls before or since.
    */
   private String measure(int block, int attempt) throws WorkerException {
-    listener.progress("measuring", share(block, 0), "block " + block + ": sentinel");
+    listener.progress("measuring", share(block, attempt, 0), "block " + block + ": sentinel");
     Sentinel.Reading reading = machine.sentinel();
     journal.add(
         new Entry.BlockStart(
             block,
             attempt,
             Instant.now().toString(),
-            order(block, attempt).stream().map(Cell::id).toList(),
+            order(block).stream().map(Cell::id).toList(),
             reading.computeNanos(),
             reading.bandwidthNanos()));
     MachineCounters before = counters();
@@ -310,19 +310,23 @@ final class BlockLoop {
   }
 
   /**
-   * The cells that still matter, in a fresh random order for every attempt at a block, the same
-   * when a run is resumed.
+   * The cells that still matter, in a random order that every second block has the other way round:
+   * whoever begins meets a machine that another has not warmed, so all begin equally often. All
+   * attempts at a block have its order, and so does a run that is resumed.
    */
-  private List<Cell> order(int block, int attempt) {
+  private List<Cell> order(int block) {
     List<Cell> order = new ArrayList<>(cells);
-    order.removeIf(cell -> seen(block).settled().contains(cell.workload()));
+    int pair = (block + 1) / 2;
     // Neighbouring seeds of java.util.Random begin alike: two cells would hardly ever change
     // places.
-    Collections.shuffle(
-        order, new SplittableRandom(study.design().seed() * 31 + block * 7L + attempt));
+    Collections.shuffle(order, new SplittableRandom(study.design().seed() * 31 + pair * 7L));
     // Cells of a workload take turns, so they stand together.
     List<Workload> workloads = order.stream().map(Cell::workload).distinct().toList();
     order.sort(Comparator.comparingInt(cell -> workloads.indexOf(cell.workload())));
+    if (block % 2 == 0) {
+      Collections.reverse(order);
+    }
+    order.removeIf(cell -> seen(block).settled().contains(cell.workload()));
     return order;
   }
 
@@ -332,7 +336,7 @@ final class BlockLoop {
    * hanging engine may cost minutes each time.
    */
   private void runCells(int block, int attempt) {
-    List<Cell> order = order(block, attempt);
+    List<Cell> order = order(block);
     for (Workload workload : order.stream().map(Cell::workload).distinct().toList()) {
       List<Cell> cells =
           order.stream()
@@ -344,7 +348,7 @@ final class BlockLoop {
       for (int tries = 0; tries < TRIES && !left.isEmpty(); tries++) {
         listener.progress(
             "measuring",
-            share(block, (double) order.indexOf(cells.getFirst()) / order.size()),
+            share(block, attempt, (double) order.indexOf(cells.getFirst()) / order.size()),
             "block %s: %s%s".formatted(ofAll(block), ids(left), standing(seen, workload)));
         forks.run(
             left.stream()
@@ -404,12 +408,20 @@ final class BlockLoop {
   }
 
   /** Progress by what is nearer: the last block, or the end of the budget. */
-  private double share(int block, double within) {
-    double done = block - 1 + within;
+  private double share(int block, int attempt, double within) {
+    Set<List<Integer>> others = new HashSet<>();
+    int last = block;
+    for (Entry.BlockStart start : starts()) {
+      others.add(List.of(start.block(), start.attempt()));
+      last = Math.max(last, start.block());
+    }
+    others.remove(List.of(block, attempt));
+    double done = others.size() + within;
+    double byBlocks = done / (others.size() + 1 + study.design().forks() - last);
     double byBudget = spentSeconds() / study.design().budgetSeconds();
     // The least blocks are measured whatever the budget.
     double most = Math.min(1, done / Study.Design.LEAST_FORKS);
-    return Math.min(1, Math.max(done / study.design().forks(), Math.min(byBudget, most)));
+    return Math.min(1, Math.max(byBlocks, Math.min(byBudget, most)));
   }
 
   private boolean budgetSpent() {

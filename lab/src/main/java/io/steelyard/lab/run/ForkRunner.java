@@ -29,7 +29,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -90,12 +89,10 @@ final class ForkRunner implements BlockLoop.Forks {
     List<Fork> forks = places.stream().map(Fork::new).toList();
     try {
       forks.forEach(fork -> fork.step(fork::begin));
-      List<Fork> order = new ArrayList<>(forks);
       for (int trial = 0; trial < (alone ? 0 : places.getFirst().trials()); trial++) {
         int index = trial;
-        order.forEach(fork -> fork.step(() -> fork.trial(index)));
-        // What the machine does in a straight line meets all alike.
-        Collections.reverse(order);
+        // Never one twice in a row: it would find caches that the others don't.
+        forks.forEach(fork -> fork.step(() -> fork.trial(index)));
       }
       forks.forEach(fork -> fork.step(fork::finish));
     } finally {

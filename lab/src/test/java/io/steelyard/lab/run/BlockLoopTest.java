@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -230,6 +231,21 @@ class BlockLoopTest {
     assertThat(run()).as("nor by a resumption").isEmpty();
   }
 
+  @Test
+  void aBlockThatIsMeasuredAgainIsMoreToDoAndNoNewBeginning() throws WorkerException {
+    machine.readings.put("1", new Sentinel.Reading(1_200_000, 2_000_000));
+
+    run();
+
+    int again = 0;
+    for (int i = 0; i < details.size(); i++) {
+      again = details.get(i).equals("block 1: sentinel") ? i : again;
+    }
+    assertThat(details.subList(0, again)).anyMatch(detail -> detail.startsWith("block 3"));
+    assertThat(shares.get(again)).as("three attempts of six are over").isEqualTo(0.5);
+    assertThat(shares.subList(again, shares.size())).isSorted();
+  }
+
   private List<BlockLoop.Place> run() throws WorkerException {
     return run(Integer.MAX_VALUE, "a", "b");
   }
@@ -329,12 +345,16 @@ class BlockLoopTest {
 
     List<BlockLoop.Place> places = run();
 
-    // 60 fair coins show 17 to 43 heads but for one run in 1,000; the seed is fixed.
-    long first = 0;
+    List<String> first = new ArrayList<>();
     for (int i = 0; i < places.size(); i += 2) {
-      first += places.get(i).cell().label().equals("a") ? 1 : 0;
+      first.add(places.get(i).cell().label());
     }
-    assertThat(first).isBetween(17L, 43L);
+    // Each begins one of two blocks; 30 fair coins show 6 to 24 heads but for one run in 1,000.
+    for (int i = 0; i < first.size(); i += 2) {
+      assertThat(first.subList(i, i + 2)).containsExactlyInAnyOrder("a", "b");
+    }
+    assertThat(IntStream.range(0, 30).filter(i -> first.get(2 * i).equals("a")))
+        .hasSizeBetween(6, 24);
   }
 
   @Test

@@ -162,7 +162,7 @@ class ForkRunnerTest {
           ends.add(entry);
         }
       }
-      assertThat(turns).containsExactly("a/x0", "b0", "b1", "a/x1", "a/x2", "b2");
+      assertThat(turns).containsExactly("a/x0", "b0", "a/x1", "b1", "a/x2", "b2");
       assertThat(ends).hasSize(2).isEqualTo(lastTwo(journal.entries()));
     }
   }
