@@ -7,6 +7,8 @@ import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.models.Batch;
 import io.steelyard.models.ModelFile;
+import io.steelyard.models.Session;
+import io.steelyard.models.TextGenerator;
 import io.steelyard.models.TextOutput;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.sampling.Sampling;
@@ -46,6 +48,7 @@ import picocli.CommandLine.Spec;
 final class GenerateCommand implements Callable<Integer> {
   private static final String SPECULATE = "speculate";
   private static final String OFF = "off";
+  private static final String UP_TO_A_STOP = " up to a stop string";
 
   @Spec private CommandSpec command;
 
@@ -128,7 +131,7 @@ final class GenerateCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StudyOptions.between("--tokens", tokens, 1, 1 << 20);
     int team = threads.count();
-    DecodeRequest.Sampling asked = sampling.request();
+    sampling.sampling();
     requireStopStrings();
     StudyOptions.requireKvType(kv);
     if (batch != null) {
@@ -145,6 +148,66 @@ final class GenerateCommand implements Callable<Integer> {
       return ExitCode.FINE;
     }
     String text = withSpeculation();
+    EngineSpec asked = StudyOptions.parse(interpret.on(engine));
+    // This process began without the module of the vector tier, and a worker has it.
+    Tier tier = OwnModel.runs(asked) ? OwnModel.tier("generate", asked) : Tier.VECTOR;
+    if (tier.compareTo(Tier.VECTOR) <= 0 || !generateHere(tier, team)) {
+      generateInWorker(text, team);
+    }
+    return ExitCode.FINE;
+  }
+
+  /**
+   * Generates in this process.
+   *
+   * @return whether the model generates token by token
+   */
+  private boolean generateHere(Tier tier, int team) throws IOException {
+    Console console = new Console();
+    ResolvedModel resolved = Models.resolve(model, console);
+    try (OwnModel own = OwnModel.load(resolved.file(), tier, team, deterministic)) {
+      if (!own.model().causal()) {
+        return false;
+      }
+      Tokenizer tokenizer = own.model().tokenizer();
+      int[] ids = prompt.ids(tokenizer, own.model().metadata());
+      int context = ids.length + tokens;
+      Models.checkContext(resolved, context);
+      try (Session session = own.model().newSession(context, own.kvType(kv))) {
+        TextGenerator generator = new TextGenerator(own.model(), session, sampling.sampling());
+        generator.stopAt(stop);
+        generator.endAt(ends(tokenizer));
+        if (!speculate.equals(OFF)) {
+          generator.speculate();
+        }
+        TextGenerator.Generation answer = generator.generate(ids, tokens, StreamedAnswer::print);
+        System.out.println();
+        note(console, ids.length, answer);
+      }
+    }
+    return true;
+  }
+
+  private void note(Console console, int prompt, TextGenerator.Generation answer) {
+    if (answer.tokens() > 0) {
+      note(
+          console,
+          prompt,
+          answer.tokens(),
+          "%s%s, %.1f tok/s"
+              .formatted(
+                  answer.stopped() ? UP_TO_A_STOP : "",
+                  speculate.equals(OFF) ? "" : " in %d passes".formatted(answer.passes()),
+                  answer.tokens() * 1e9 / answer.nanos()));
+    }
+  }
+
+  private static void note(Console console, int prompt, int tokens, String how) {
+    console.note("[%d prompt tokens, %d generated%s]".formatted(prompt, tokens, how));
+  }
+
+  /** Generates in a process of an engine's own. */
+  private void generateInWorker(String text, int team) throws Exception {
     if (deterministic) {
       text = StudyOptions.withOption(text, "deterministic=on");
     }
@@ -160,11 +223,10 @@ final class GenerateCommand implements Callable<Integer> {
       Models.checkContext(resolved, context);
       try (AdHocWorker worker = AdHocWorker.start(spec, resolved, team, context, kv)) {
         DecodeRequest request =
-            new DecodeRequest(ids, tokens, asked, false, true, List.copyOf(ends));
+            new DecodeRequest(ids, tokens, sampling.request(), false, true, List.copyOf(ends));
         run(console, worker, request, new StreamedAnswer(tokenizer, stop, ends), spec);
       }
     }
-    return ExitCode.FINE;
   }
 
   /** The engine, told how to speculate. */
@@ -255,13 +317,11 @@ final class GenerateCommand implements Callable<Integer> {
               : "";
       how = n == 0 ? passes : "%s, %.1f tok/s".formatted(passes, n * 1e9 / report.nanos()[n - 1]);
     } catch (StreamedAnswer.StopStringFoundException _) {
-      how = " up to a stop string" + answer.rate();
+      how = UP_TO_A_STOP + answer.rate();
       answer.end();
     }
     if (answer.tokens() > 0) {
-      console.note(
-          "[%d prompt tokens, %d generated%s]"
-              .formatted(request.ids().length, answer.tokens(), how));
+      note(console, request.ids().length, answer.tokens(), how);
     }
   }
 }

@@ -15,6 +15,12 @@ import java.util.Locale;
  * one sequence whose tokens follow each other, can't say.
  */
 record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
+  /** Whether it is this engine, with no options that only a worker has. */
+  static boolean runs(EngineSpec engine) {
+    return engine.name().equals(SteelyardProvider.NAME)
+        && engine.options().keySet().stream().allMatch("tier"::equals);
+  }
+
   /**
    * The tier that an engine's text asks for.
    *
@@ -22,10 +28,7 @@ record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
    * @throws UsageException if it is another engine, or has other options
    */
   static Tier tier(String option, EngineSpec engine) {
-    boolean own =
-        engine.name().equals(SteelyardProvider.NAME)
-            && engine.options().keySet().stream().allMatch("tier"::equals);
-    if (!own) {
+    if (!runs(engine)) {
       throw new UsageException(
           "%s runs with --engine steelyard, or steelyard:tier=%s, not with %s"
               .formatted(option, Tier.labels(), engine.text()));

@@ -9,16 +9,17 @@ import java.util.Set;
 
 /** The answer of {@code generate}, printed as its tokens come. */
 final class StreamedAnswer implements TokenListener {
-  private final PrintStream out = System.out;
   private final TextOutput text;
   private int tokens;
   private long firstNanos;
 
   StreamedAnswer(Tokenizer tokenizer, List<String> stops, Set<Integer> ends) {
-    text = new TextOutput(tokenizer, ends, stops, this::print);
+    text = new TextOutput(tokenizer, ends, stops, StreamedAnswer::print);
   }
 
-  private void print(String piece) {
+  /** Prints a piece of an answer. */
+  static void print(String piece) {
+    PrintStream out = System.out;
     out.print(piece);
     out.flush();
   }
@@ -42,7 +43,7 @@ final class StreamedAnswer implements TokenListener {
   /** Prints what was held back, and ends the line. */
   void end() {
     text.finish();
-    out.println();
+    System.out.println();
   }
 
   /** How the tokens came so far, without the first, which had to wait for the prompt. */

@@ -71,6 +71,11 @@ public final class Model implements AutoCloseable {
     return architecture.config();
   }
 
+  /** Whether no token sees a later one, so that text is generated token by token. */
+  public boolean causal() {
+    return architecture.causal();
+  }
+
   /** The file's key-value part. */
   public Metadata metadata() {
     return file.metadata();
