@@ -131,6 +131,7 @@ final class GenerateCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     StudyOptions.between("--tokens", tokens, 1, 1 << 20);
     int team = threads.count();
+    // What makes no sense is refused before anything is loaded.
     sampling.sampling();
     requireStopStrings();
     StudyOptions.requireKvType(kv);

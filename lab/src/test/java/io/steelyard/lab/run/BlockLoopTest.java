@@ -232,7 +232,7 @@ class BlockLoopTest {
   }
 
   @Test
-  void aBlockThatIsMeasuredAgainIsMoreToDoAndNoNewBeginning() throws WorkerException {
+  void aBlockThatIsMeasuredAgainAddsWorkAndBeginsNothingAnew() throws WorkerException {
     machine.readings.put("1", new Sentinel.Reading(1_200_000, 2_000_000));
 
     run();
