@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 
 /** One search for {@link SeriesChanges}, in the logarithms of the runs that are no spikes. */
@@ -25,7 +24,7 @@ final class ChangeSearch {
   /** E-divisive's own level and shuffles, where it is only asked for its opinion. */
   private static final double SECOND_LEVEL = 0.05;
 
-  private static final int SECOND_SHUFFLES = 199;
+  private static final int SECOND_SHUFFLES = 99;
 
   /** How far apart two methods may put the same change. */
   private static final int SAME_PLACE = StepPosterior.NEAR;
@@ -112,26 +111,27 @@ final class ChangeSearch {
   private List<Change> changes() {
     List<Cut> cuts = new ArrayList<>();
     posterior.places().forEach(place -> cuts.add(new Cut(place, 1)));
-    List<Cut> judged = judge(cuts);
+    for (int i = 0; i < cuts.size(); i++) {
+      judge(cuts, i);
+    }
     while (true) {
-      int weakest = weakest(judged);
-      if (weakest < 0 || judged.get(weakest).pValue <= SeriesChanges.LEVEL) {
-        return judged.isEmpty() ? List.of() : describe(judged);
+      int weakest = weakest(cuts);
+      if (weakest < 0 || cuts.get(weakest).pValue <= SeriesChanges.LEVEL) {
+        return cuts.isEmpty() ? List.of() : describe(cuts);
       }
-      judged.remove(weakest);
-      judged = judge(judged);
+      cuts.remove(weakest);
+      // Only the neighbours' stretches have become longer.
+      for (int i = Math.max(0, weakest - 1); i < Math.min(weakest + 1, cuts.size()); i++) {
+        judge(cuts, i);
+      }
     }
   }
 
-  private List<Cut> judge(List<Cut> cuts) {
-    RandomGenerator random = Seeds.generator(seed);
-    List<Cut> judged = new ArrayList<>();
-    for (int i = 0; i < cuts.size(); i++) {
-      double shuffled =
-          StepPermutation.pValue(logs, start(cuts, i), end(cuts, i), LEAST_RUNS, SHUFFLES, random);
-      judged.add(new Cut(cuts.get(i).position, Math.max(shuffled, welch(cuts, i))));
-    }
-    return judged;
+  private void judge(List<Cut> cuts, int i) {
+    double shuffled =
+        StepPermutation.pValue(
+            logs, start(cuts, i), end(cuts, i), LEAST_RUNS, SHUFFLES, Seeds.generator(seed));
+    cuts.set(i, new Cut(cuts.get(i).position, Math.max(shuffled, welch(cuts, i))));
   }
 
   private double welch(List<Cut> cuts, int i) {

@@ -14,4 +14,9 @@ final class Seeds {
   static RandomGenerator generator(long seed) {
     return FACTORY.create(seed);
   }
+
+  /** Another generator, seeded by this one's next number. */
+  static RandomGenerator next(RandomGenerator seeds) {
+    return generator(seeds.nextLong());
+  }
 }

@@ -32,7 +32,7 @@ final class StepPermutation {
     double reached = largestGain(stretch, minimumLength) * (1 - 1e-9);
     int asLarge = 1;
     for (int shuffle = 0; shuffle < shuffles; shuffle++) {
-      EDivisive.shuffle(stretch, 0, stretch.length, random);
+      EDivisive.shuffle(stretch, random);
       asLarge += largestGain(stretch, minimumLength) >= reached ? 1 : 0;
     }
     return (double) asLarge / (shuffles + 1);
