@@ -66,7 +66,7 @@ final class FewMatmul {
     }
     for (int p = 0; p < weights.held().size(); p++) {
       DataType type = weights.held().get(p).type();
-      if (type.blockSize() > 1) {
+      if (code.product(type).isInteger()) {
         activations(type).wanted = true;
       }
       // Assembled here, before several threads ask for it.
@@ -81,7 +81,7 @@ final class FewMatmul {
     team.run(shares);
   }
 
-  /** Where the activations for weights of a type with blocks are. */
+  /** Where the activations for a type that is multiplied as whole numbers are. */
   private Activations activations(DataType type) {
     FewFormat format = code.fewFormat(type);
     for (int i = 0; i < formats.size(); i++) {
@@ -234,25 +234,25 @@ final class FewMatmul {
 
   private void multiply(Tensor part, int row, int groups, int distance, int first, CallList list) {
     DataType type = part.type();
-    boolean blocks = type.blockSize() > 1;
-    Activations activations = blocks ? activations(type) : null;
+    boolean integers = code.product(type).isInteger();
+    Activations activations = integers ? activations(type) : null;
     long address = part.data().address() + row * part.rowBytes();
     for (int token = 0; token < tokens; token += code.fewTokens()) {
-      long stride = blocks ? activations.stride : 4L * x.stride();
+      long stride = integers ? activations.stride : 4L * x.stride();
       list.add(
           code.few(type, Math.min(code.fewTokens(), tokens - token)),
           address,
           distance * part.rowBytes(),
-          blocks ? activations.address + token * stride : x.address(token),
+          integers ? activations.address + token * stride : x.address(token),
           stride,
           y.address(token) + 4L * (first + row));
       list.put(0, part.columns() / type.blockSize());
       list.put(1, groups);
       list.put(2, 4L * y.stride());
       list.put(3, 4L * distance);
-      list.put(4, blocks ? activations.scales : 0);
+      list.put(4, integers ? activations.scales : 0);
       list.put(5, part.rowBytes());
-      list.put(6, blocks ? activations.sums : 0);
+      list.put(6, integers ? activations.sums : 0);
     }
   }
 }

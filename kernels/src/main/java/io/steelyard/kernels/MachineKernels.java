@@ -8,6 +8,7 @@ import io.steelyard.kernels.codec.TensorCodec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
+import io.steelyard.kernels.machine.Product;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,7 +96,7 @@ final class MachineKernels implements Kernels {
     Set<String> prompts = new TreeSet<>();
     Set<String> decoding = new TreeSet<>();
     for (DataType type : held) {
-      if (type.blockSize() > 1) {
+      if (code.product(type).isInteger()) {
         String integers = code.product(type).isWords() ? "int16" : "int8";
         prompts.add(code.tiles().isPresent() ? "bf16" : integers);
         decoding.add(code.fewFormat(type).numbers());
@@ -106,8 +107,11 @@ final class MachineKernels implements Kernels {
       String decode = String.join(" and ", decoding);
       roundings.add(prompt.equals(decode) ? prompt : prompt + " (prompt), " + decode + " (decode)");
     }
-    if (held.contains(DataType.BF16) && tier != Tier.AVX2) {
+    if (held.stream().anyMatch(this::roundsPromptToBf16)) {
       roundings.add("bf16 (prompt)");
+    }
+    if (held.contains(DataType.NF4)) {
+      roundings.add("f32 with levels as f16");
     }
     if (held.contains(DataType.F16) && code.tiles().isPresent()) {
       roundings.add("two bf16 (prompt)");
@@ -117,6 +121,14 @@ final class MachineKernels implements Kernels {
       roundings.add("f32 with weights as f16");
     }
     return roundings.isEmpty() ? "f32" : String.join(", ", roundings);
+  }
+
+  /** Whether activations of prompts are rounded to bf16 for a type that isn't in whole numbers. */
+  private boolean roundsPromptToBf16(DataType type) {
+    return code.tiles()
+        .filter(tiles -> tiles.takes(type))
+        .map(tiles -> !tiles.splits(type) && !code.product(type).isInteger())
+        .orElse(code.product(type) == Product.BF16);
   }
 
   static String description(Tier tier) {

@@ -2,6 +2,7 @@ package io.steelyard.kernels;
 
 import static io.steelyard.kernels.ThreadTeam.share;
 
+import io.steelyard.kernels.avx2.EightBitFloats;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
@@ -87,6 +88,40 @@ final class MachineMatmul implements AutoCloseable {
     } else if (tileMatmul.isEmpty() || !tileMatmul.get().multiply(weights, x, y, tokens)) {
       multiplyMany();
     }
+    scaleProducts();
+  }
+
+  /** Multiplies products with what lies beside their weights, and what makes up for their code. */
+  private void scaleProducts() {
+    CallList list = calls.of(0);
+    int first = 0;
+    for (int p = 0; p < weights.held().size(); p++) {
+      Tensor part = weights.held().get(p);
+      int rows = (int) part.rows();
+      if (EightBitFloats.has(part.type())) {
+        float factor = EightBitFloats.factor(part.type());
+        int scales = Math.max(1, (int) (part.scales().byteSize() / Float.BYTES));
+        for (int token = 0; token < tokens; token++) {
+          long products = y.address(token) + 4L * first;
+          if (scales == rows && part.scales().isNative()) {
+            long each = part.scales().address();
+            list.add(code.single(Single.MULTIPLY), products, each, rows, 0, 0, 0);
+            scale(list, products, rows, factor);
+          } else {
+            for (int row = 0; row < rows; row += rows / scales) {
+              scale(list, products + 4L * row, rows / scales, part.scale(row) * factor);
+            }
+          }
+        }
+      }
+      first += rows;
+    }
+    list.run();
+  }
+
+  private void scale(CallList list, long values, int count, float factor) {
+    long bits = Float.floatToRawIntBits(factor) & 0xFFFF_FFFFL;
+    list.add(code.single(Single.SCALE), values, values, count, bits, 0, 0);
   }
 
   private void multiplyMany() {
@@ -128,9 +163,8 @@ final class MachineMatmul implements AutoCloseable {
     }
     if (product.isWords()) {
       code.single(Single.WORDS);
-    } else if (!product.isInteger()) {
-      code.single(Single.FROM_F16);
-      code.single(Single.FROM_BF16);
+    } else if (!product.isInteger() && type != DataType.F32) {
+      code.single(MachineCode.widening(type));
     }
   }
 
@@ -378,8 +412,8 @@ final class MachineMatmul implements AutoCloseable {
           if (same) {
             RawMemory.copy(row(row + r, chunk), value, type.bytes(count));
           } else {
-            Single widen = type == DataType.F16 ? Single.FROM_F16 : Single.FROM_BF16;
-            list.add(code.single(widen), row(row + r, chunk), value, count, 0, 0, 0);
+            Function widen = code.single(MachineCode.widening(type));
+            list.add(widen, row(row + r, chunk), value, count, 0, 0, 0);
           }
         }
       }

@@ -6,12 +6,15 @@ final class Avx2MatmulTest extends MatmulTest {
     super(Tier.AVX2);
   }
 
-  /** With quantised weights, 32 activations share a scale of 32,767 steps, or 16 one of 127. */
+  /**
+   * With weights in whole numbers, 32 activations share a scale of 32,767 steps, or 16 one of 127.
+   */
   @Override
   double rounding(DataType type, float[] row, Rows x, int token, int tokens) {
     return switch (type) {
-      case F32, F16, BF16 -> 0;
-      case Q4_0, Q4_1, Q4_K, Q5_K -> RandomData.sharedScaleError(row, x, token, 127, 2);
+      case F32, F16, BF16, FP8_E4M3, FP8_E5M2, FP4 -> 0;
+      case NF4 -> RandomData.magnitude(row, x, token) * 0x1p-11;
+      case Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K -> RandomData.sharedScaleError(row, x, token, 127, 2);
       default -> RandomData.sharedScaleError(row, x, token, 32_767);
     };
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.steelyard.kernels.codec.Repacker;
 import io.steelyard.kernels.codec.TensorCodec;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -103,6 +104,29 @@ abstract class MatmulTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"FP8_E4M3", "FP8_E5M2", "INT8_TENSOR"})
+  void rowsAreMultipliedWithTheirOwnScales(DataType type) {
+    for (int scales : new int[] {3, 12}) {
+      for (int tokens : new int[] {1, 40}) {
+        try (Arena arena = Arena.ofShared()) {
+          RandomData data = new RandomData(arena, scales);
+          Tensor plain = data.tensor(type, 12, 96);
+          MemorySegment floats = arena.allocate(ValueLayout.JAVA_FLOAT, scales);
+          for (int i = 0; i < scales; i++) {
+            floats.setAtIndex(ValueLayout.JAVA_FLOAT, i, (1 + i) / 1000f);
+          }
+          List<Tensor> parts =
+              List.of(
+                  data.tensor(DataType.F32, 5, 96),
+                  new Tensor("scaled", type, 96, 12, plain.data(), floats));
+          Rows x = data.rows(tokens, 96, 96);
+          compare(parts, x, data.rows(tokens, 17, 17), tokens, arena, scales);
+        }
+      }
+    }
+  }
+
   /**
    * The tolerance is the classical bound of a float32 sum in any order, (n + 8) · 2^-24 · Σ|w·x|;
    * the 8 stands for the roundings of scales and products.
@@ -123,10 +147,7 @@ abstract class MatmulTest {
       for (int i = 0; i < part.rows(); i++, r++) {
         TensorCodec.decode(part, i, row);
         for (int token = 0; token < tokens; token++) {
-          double magnitude = 0;
-          for (int c = 0; c < columns; c++) {
-            magnitude += Math.abs((double) row[c] * x.get(token, c));
-          }
+          double magnitude = RandomData.magnitude(row, x, token);
           // Q4_0 and the minima are multiplied apart from the rest, with sums of their own.
           double bound =
               (columns + 8) * 0x1p-24 * magnitude * extra(part.type())
@@ -172,7 +193,7 @@ abstract class MatmulTest {
   /** Types with an offset sum two larger numbers whose difference is the value. */
   private static double extra(DataType type) {
     return switch (type) {
-      case Q4_0, Q4_1, Q4_K, Q5_K -> 4;
+      case Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K -> 4;
       case IQ4_NL, IQ4_XS, MXFP4 -> 6;
       default -> 1;
     };

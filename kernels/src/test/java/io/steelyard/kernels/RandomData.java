@@ -120,6 +120,15 @@ final class RandomData {
     data.set(SHORT, offset, Float.floatToFloat16(value));
   }
 
+  /** The sum of a product's magnitudes. */
+  static double magnitude(float[] row, Rows x, int token) {
+    double sum = 0;
+    for (int i = 0; i < row.length; i++) {
+      sum += Math.abs((double) row[i] * x.get(token, i));
+    }
+    return sum;
+  }
+
   /** The most that rounding 32 activations at a time to so many steps changes a product. */
   static double sharedScaleError(float[] row, Rows x, int token, int steps) {
     return sharedScaleError(row, x, token, steps, 1);

@@ -32,10 +32,13 @@ import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPERMI2PS;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
+import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
+import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
 import static io.steelyard.kernels.assembler.Op.VPORD;
 import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLVD;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
@@ -52,11 +55,15 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.EightBitFloats;
+import io.steelyard.kernels.avx2.FifthBits;
+import io.steelyard.kernels.avx2.FloatLevels;
 import io.steelyard.kernels.avx2.Levels;
 import io.steelyard.kernels.avx2.Snippets;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.TileCode;
+import java.util.function.IntUnaryOperator;
 
 /**
  * Rows of weights as a block of bf16, see {@link TileCode}.
@@ -86,8 +93,12 @@ final class TileWeights {
   private static final Vec MINIMA = zmm(21);
   private static final Vec LEAST = zmm(20);
   private static final Vec HALF = zmm(19);
+  private static final Vec LANES = zmm(20);
+  private static final Vec LANES_FROM_16 = zmm(19);
   private static final Vec LOW_SHIFTS = zmm(18);
   private static final Vec HIGH_SHIFTS = zmm(17);
+  private static final Vec KEPT = zmm(17);
+  private static final Vec[] WORDS = {zmm(19), zmm(20), zmm(21), zmm(22)};
 
   private final Assembler a;
   private final DataType type;
@@ -123,8 +134,11 @@ final class TileWeights {
     switch (type) {
       case F16 -> float16(false);
       case BF16 -> bfloat16(false);
+      case FP8_E4M3, FP8_E5M2 -> eightBits(false);
+      case NF4, FP4 -> floatLevels();
       case Q8_0 -> bytesOfBlock();
       case Q4_0, Q4_1, IQ4_NL, MXFP4 -> nibblesOfBlock();
+      case Q5_0, Q5_1 -> fivesOfBlock();
       case IQ4_XS -> extraSmall();
       case Q4_K, Q5_K -> fourOrFiveBits();
       case Q6_K -> sixBits();
@@ -138,10 +152,10 @@ final class TileWeights {
     if (type.blockSize() == 1) {
       a.test(R9, R9);
       a.jump(Condition.EQUAL, end);
-      if (type == DataType.F16) {
-        float16(true);
-      } else {
-        bfloat16(true);
+      switch (type) {
+        case F16 -> float16(true);
+        case BF16 -> bfloat16(true);
+        default -> eightBits(true);
       }
       a.place(end);
     }
@@ -162,19 +176,22 @@ final class TileWeights {
 
   private void constants() {
     switch (type) {
-      case Q4_0, Q4_1, Q4_K, Q5_K -> {
+      case Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K -> {
         Snippets.indices(a, VALUES, RAX);
-        if (type == DataType.Q5_K) {
-          Snippets.constant(a, NIBBLE, 0x0F, RAX);
-          Snippets.constant(a, FIFTH_BIT, 16, RAX);
-          a.op(VPADDD, VALUES_FROM_16, VALUES, FIFTH_BIT);
-          a.op(VCVTDQ2PS, VALUES_FROM_16, VALUES_FROM_16);
+        Snippets.constant(a, NIBBLE, 0x0F, RAX);
+        Snippets.constant(a, FIFTH_BIT, 16, RAX);
+        a.op(VPADDD, VALUES_FROM_16, VALUES, FIFTH_BIT);
+        if (FifthBits.has(type)) {
+          a.op(VMOVUPS, LANES, VALUES);
+          a.op(VMOVUPS, LANES_FROM_16, VALUES_FROM_16);
         }
-        if (type == DataType.Q4_0) {
-          Snippets.constant(a, EXCESS, 8, RAX);
+        if (type == DataType.Q4_0 || type == DataType.Q5_0) {
+          Snippets.constant(a, EXCESS, FifthBits.excess(type), RAX);
           a.op(VPSUBD, VALUES, VALUES, EXCESS);
+          a.op(VPSUBD, VALUES_FROM_16, VALUES_FROM_16, EXCESS);
         }
         a.op(VCVTDQ2PS, VALUES, VALUES);
+        a.op(VCVTDQ2PS, VALUES_FROM_16, VALUES_FROM_16);
       }
       case Q6_K -> {
         Snippets.constant(a, NIBBLE, 0x0F, RAX);
@@ -182,6 +199,16 @@ final class TileWeights {
         Snippets.constant(a, EXCESS, -32f, RAX);
       }
       case IQ4_NL, IQ4_XS, MXFP4 -> levels();
+      case FP8_E4M3 -> Snippets.constant(a, KEPT, EightBitFloats.KEPT_BITS, RAX);
+      case NF4, FP4 -> {
+        float[] levels = FloatLevels.of(type);
+        lanes(VALUES, lane -> Float.floatToRawIntBits(levels[lane]));
+        lanes(LOW_SHIFTS, FloatLevels::shift);
+        for (int i = 0; i < WORDS.length; i++) {
+          int first = 2 * i;
+          lanes(WORDS[i], lane -> first + lane / 8);
+        }
+      }
       default -> {}
     }
     if (type == DataType.Q4_K || type == DataType.Q5_K) {
@@ -231,6 +258,15 @@ final class TileWeights {
     a.op(VMOVUPS, to, at(RSP, -16));
   }
 
+  /** 16 numbers of 32 bits, each a function of its place. */
+  private void lanes(Vec to, IntUnaryOperator number) {
+    for (int i = 0; i < 16; i++) {
+      a.mov(RAX, number.applyAsInt(i) & 0xFFFF_FFFFL);
+      a.mov32(at(RSP, -64 + Integer.BYTES * i), RAX);
+    }
+    a.op(VMOVUPS, to, at(RSP, -64));
+  }
+
   /** Stores the 32 weights of registers 0 and 1 in a chunk of this block. */
   private void store(int chunk) {
     a.op(VCVTNE2PS2BF16, zmm(0), zmm(1), zmm(0));
@@ -260,7 +296,38 @@ final class TileWeights {
     Split.store(a, at(R11), at(R11, 2 * TileCode.TILE_BYTES));
   }
 
+  /** Eight-bit floats, exactly, see {@link EightBitFloats}. */
+  private void eightBits(boolean some) {
+    boolean signed = type == DataType.FP8_E4M3;
+    for (int i = 0; i < 2; i++) {
+      Vec words = ymm(i);
+      Assembler lanes = some ? a.zero(i == 0 ? K1 : K2) : a;
+      lanes.op(signed ? VPMOVSXBW : VPMOVZXBW, words, at(R10, 16 * i));
+      a.op(VPSLLW_IMM, words, words, signed ? EightBitFloats.UP : 8);
+      if (signed) {
+        a.op(VPANDD, words, words, KEPT.as(32));
+      }
+      a.op(VCVTPH2PS, zmm(i), words);
+    }
+    store(0);
+  }
+
   // ---- Small blocks.
+
+  /** Each word of eight nibbles goes to eight lanes, which move their own down. */
+  private void floatLevels() {
+    Vec values = zmm(2);
+    a.op(VMOVUPS, ymm(3), at(R10, Float.BYTES));
+    a.broadcast(VMULPS, values, VALUES, at(R10));
+    for (int chunk = 0; chunk < WORDS.length / 2; chunk++) {
+      for (int i = 0; i < 2; i++) {
+        a.op(VPERMPS, zmm(i), WORDS[2 * chunk + i], zmm(3));
+        a.op(VPSRLVD, zmm(i), zmm(i), LOW_SHIFTS);
+        a.op(VPERMPS, zmm(i), zmm(i), values);
+      }
+      store(chunk);
+    }
+  }
 
   private void bytesOfBlock() {
     half(zmm(2), at(R10));
@@ -287,6 +354,34 @@ final class TileWeights {
       a.op(VMULPS, values, values, VALUES);
     }
     nibbles(type.blockBytes() - 16, values, 0);
+  }
+
+  /** The same of 32 values, with {@link FifthBits}. */
+  private void fivesOfBlock() {
+    Vec values = zmm(2);
+    Vec more = zmm(3);
+    half(values, at(R10));
+    if (type == DataType.Q5_1) {
+      half(zmm(4), at(R10, 2));
+      a.op(VMOVUPS, more, values);
+      a.op(VFMADD213PS, more, VALUES_FROM_16, zmm(4));
+      a.op(VFMADD213PS, values, VALUES, zmm(4));
+    } else {
+      a.op(VMULPS, more, values, VALUES_FROM_16);
+      a.op(VMULPS, values, values, VALUES);
+    }
+    a.op(VPMOVZXBD, zmm(0), at(R10, type.blockBytes() - 16));
+    a.op(VPSRLD_IMM, zmm(1), zmm(0), 4);
+    a.op(VPANDD, zmm(0), zmm(0), NIBBLE);
+    for (int i = 0; i < 2; i++) {
+      Vec bit = zmm(4);
+      a.op(VPBROADCASTD, bit, at(R10, FifthBits.place(type)));
+      a.op(VPSRLVD, bit, bit, i == 0 ? LANES : LANES_FROM_16);
+      a.op(VPSLLD_IMM, bit, bit, 4);
+      a.op(VPTERNLOGD, zmm(i), bit, FIFTH_BIT, OR_OF_AND);
+      a.op(VPERMI2PS, zmm(i), values, more);
+    }
+    store(0);
   }
 
   /** Stores as a chunk what 16 bytes of nibbles select of 16 values. */

@@ -35,7 +35,7 @@ public class Avx2 extends MachineCode {
   @Override
   public Product product(DataType type) {
     return switch (type) {
-      case F32, F16, BF16 -> Product.F32;
+      case F32, F16, BF16, FP8_E4M3, FP8_E5M2, NF4, FP4 -> Product.F32;
       default -> FewUnsigned.takes(type) ? Product.UNSIGNED : wordsOf(type);
     };
   }
@@ -76,6 +76,10 @@ public class Avx2 extends MachineCode {
       case WORDS -> Widen.function();
       case FROM_F16 -> Elementwise.widen(DataType.F16);
       case FROM_BF16 -> Elementwise.widen(DataType.BF16);
+      case FROM_FP8_E4M3 -> Elementwise.widen(DataType.FP8_E4M3);
+      case FROM_FP8_E5M2 -> Elementwise.widen(DataType.FP8_E5M2);
+      case FROM_NF4 -> Elementwise.widenLevels(DataType.NF4);
+      case FROM_FP4 -> Elementwise.widenLevels(DataType.FP4);
       case STORE_KEY_F32 -> CacheStore.key(DataType.F32);
       case STORE_KEY_F16 -> CacheStore.key(DataType.F16);
       case STORE_KEY_Q8_0 -> CacheStore.key(DataType.Q8_0);
@@ -109,6 +113,9 @@ public class Avx2 extends MachineCode {
   protected Function makeFew(DataType type, int tokens) {
     if (FewUnsigned.takes(type)) {
       return FewUnsigned.of(type, tokens);
+    }
+    if (FloatLevels.has(type)) {
+      return FewFloatLevels.of(type, tokens);
     }
     return Levels.has(type) ? FewLevels.of(type, tokens) : FewTokens.of(type, tokens);
   }

@@ -13,6 +13,7 @@ import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VADDSS;
+import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VDIVPS;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
@@ -338,21 +339,21 @@ final class Elementwise {
         });
   }
 
-  /** Arguments: float16 or bf16 values; where float32 values go; how many. */
+  /** Arguments: values of a type without blocks; where float32 values go; how many. */
   static Function widen(DataType type) {
     return Function.avx2(
         a -> {
           Label rest = new Label();
           Label end = new Label();
+          if (EightBitFloats.has(type)) {
+            EightBitFloats.constants(a);
+          }
           a.sub(RDX, LANES);
           a.jump(Condition.LESS, rest);
           Label next = a.loop();
-          a.op(type == DataType.F16 ? VCVTPH2PS : VPMOVZXWD, ymm(0), at(RDI));
-          if (type == DataType.BF16) {
-            a.op(VPSLLD_IMM, ymm(0), ymm(0), 16);
-          }
+          eightValues(a, type, ymm(0), at(RDI));
           a.op(VMOVUPS_STORE, at(RSI), ymm(0));
-          a.add(RDI, BYTES / 2);
+          a.add(RDI, LANES * type.blockBytes());
           a.add(RSI, BYTES);
           a.sub(RDX, LANES);
           a.jump(Condition.NOT_LESS, next);
@@ -360,9 +361,9 @@ final class Elementwise {
           a.add(RDX, LANES);
           a.jump(Condition.EQUAL, end);
           Label one = a.loop();
-          value(a, type, xmm(0), at(RDI));
+          value(a, type, ymm(0), at(RDI));
           a.op(VMOVSS_STORE, at(RSI), xmm(0));
-          a.add(RDI, 2);
+          a.add(RDI, type.blockBytes());
           a.add(RSI, Float.BYTES);
           a.sub(RDX, 1);
           a.jump(Condition.NOT_EQUAL, one);
@@ -370,18 +371,58 @@ final class Elementwise {
         });
   }
 
+  /** Arguments: blocks of {@link FloatLevels}; where float32 values go; how many values. */
+  static Function widenLevels(DataType type) {
+    return Function.avx2(
+        a -> {
+          Vec scale = ymm(0);
+          FloatLevels.constants(a, type);
+          Label block = a.loop();
+          a.op(VBROADCASTSS, scale, at(RDI));
+          for (int first = 0; first < type.blockSize(); first += FloatLevels.STEP) {
+            int from = first;
+            FloatLevels.step(
+                a,
+                at(RDI, Float.BYTES + first / 2),
+                eight -> {
+                  a.op(VMULPS, ymm(1), FloatLevels.VALUES, scale);
+                  a.op(VMOVUPS_STORE, at(RSI, (from + eight) * Float.BYTES), ymm(1));
+                });
+          }
+          a.add(RDI, type.blockBytes());
+          a.add(RSI, type.blockSize() * Float.BYTES);
+          a.sub(RDX, type.blockSize());
+          a.jump(Condition.NOT_EQUAL, block);
+        });
+  }
+
+  /** Loads eight values of a type without blocks as float32. */
+  static void eightValues(Assembler a, DataType type, Vec to, Mem from) {
+    switch (type) {
+      case F32 -> a.op(VMOVUPS, to, from);
+      case F16 -> a.op(VCVTPH2PS, to, from);
+      case BF16 -> {
+        a.op(VPMOVZXWD, to, from);
+        a.op(VPSLLD_IMM, to, to, 16);
+      }
+      case FP8_E4M3, FP8_E5M2 -> EightBitFloats.load(a, type, to, from);
+      default -> throw MachineCode.unsupported(type);
+    }
+  }
+
   /** Loads one value of a type without blocks as float32, and nothing beyond it. */
   static void value(Assembler a, DataType type, Vec to, Mem from) {
     switch (type) {
-      case F32 -> a.op(VMOVSS, to, from);
+      case F32 -> a.op(VMOVSS, to.as(16), from);
       case F16 -> {
-        a.op(VPBROADCASTW, to, from);
-        a.op(VCVTPH2PS, to, to);
+        a.op(VPBROADCASTW, to.as(16), from);
+        a.op(VCVTPH2PS, to, to.as(16));
       }
       case BF16 -> {
         a.op(VPBROADCASTW, to, from);
         a.op(VPSLLD_IMM, to, to, 16);
       }
+      case FP8_E4M3, FP8_E5M2 -> EightBitFloats.one(a, type, to, from);
       default -> throw MachineCode.unsupported(type);
     }
   }

@@ -17,7 +17,6 @@ import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231SS;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
-import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
@@ -27,9 +26,7 @@ import static io.steelyard.kernels.assembler.Op.VPMADDWD;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
-import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
 import static io.steelyard.kernels.assembler.Op.VPOR;
-import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSUBW;
 import static io.steelyard.kernels.assembler.Vec.xmm;
@@ -76,7 +73,7 @@ final class FewTokens extends RowLoop {
   @Override
   void products() {
     switch (type) {
-      case F32, F16, BF16 -> floats();
+      case F32, F16, BF16, FP8_E4M3, FP8_E5M2 -> floats();
       case Q8_0 -> bytes();
       case Q6_K -> sixBits();
       default -> throw MachineCode.unsupported(type);
@@ -115,14 +112,7 @@ final class FewTokens extends RowLoop {
     for (int half = 0; half < 2; half++) {
       Mem place = at(R12, half * STEP / 2 * type.blockBytes());
       Vec weights = ymm(10 + half);
-      switch (type) {
-        case F32 -> a.op(VMOVUPS, weights, place);
-        case F16 -> a.op(VCVTPH2PS, weights, place);
-        default -> {
-          a.op(VPMOVZXWD, weights, place);
-          a.op(VPSLLD_IMM, weights, weights, 16);
-        }
-      }
+      Elementwise.eightValues(a, type, weights, place);
       for (int token = 0; token < tokens; token++) {
         a.op(VFMADD231PS, sum(token), weights, token(token, 32 * half));
       }
@@ -135,7 +125,7 @@ final class FewTokens extends RowLoop {
     a.add(RBP, STEP);
     a.jump(Condition.EQUAL, end);
     Label one = a.loop();
-    Elementwise.value(a, type, xmm(10), at(R12));
+    Elementwise.value(a, type, ymm(10), at(R12));
     for (int token = 0; token < tokens; token++) {
       a.op(VFMADD231SS, rest(token).as(16), xmm(10), token(token, 0));
     }
@@ -161,6 +151,9 @@ final class FewTokens extends RowLoop {
     Snippets.constant(a, NIBBLES, 0x000F_000F, RAX);
     Snippets.constant(a, HIGH_BITS, 0x0030_0030, RAX);
     Snippets.constant(a, EXCESS, 0x0020_0020, RAX);
+    if (EightBitFloats.has(type)) {
+      EightBitFloats.constants(a);
+    }
   }
 
   private void nextBlock(Label block, int blocks) {

@@ -26,6 +26,7 @@ import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPAND;
+import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPMADDUBSW;
 import static io.steelyard.kernels.assembler.Op.VPMADDWD;
@@ -46,11 +47,11 @@ import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 
 /**
- * What {@link FewTokens} says, of Q4_0, Q4_1, Q4_K and Q5_K, whose weights of 4 or 5 bits are
- * multiplied as bytes with {@link ByteActivations}: a run of 32 in a register, unsigned. Scales are
- * made for four blocks of one run at a time, or for the eight runs of a large block, and so are
- * offsets, which multiply the runs' sums of activations. Runs go to two sums of a token by turns,
- * so that neither waits for itself.
+ * What {@link FewTokens} says, of Q4_0, Q4_1, Q5_0, Q5_1, Q4_K and Q5_K, whose weights of 4 or 5
+ * bits are multiplied as bytes with {@link ByteActivations}: a run of 32 in a register, unsigned.
+ * Scales are made for four blocks of one run at a time, or for the eight runs of a large block, and
+ * so are offsets, which multiply the runs' sums of activations. Runs go to two sums of a token by
+ * turns, so that neither waits for itself.
  */
 final class FewUnsigned extends RowLoop {
   private static final int RUN = 32;
@@ -75,7 +76,14 @@ final class FewUnsigned extends RowLoop {
   private static final int ONCE = 32;
   private static final int LESS = 48;
   private static final int LAST = 64;
-  private static final int STACK = 96;
+
+  // And what takes the fifth bits of a small block: by how much the word is moved down for each
+  // lane, which bytes are copies, what they keep, and what becomes of it.
+  private static final int DOWN = 96;
+  private static final int COPIES = 128;
+  private static final int OWN = 160;
+  private static final int TABLE = 192;
+  private static final int STACK = 224;
 
   private static final Vec NIBBLES = ymm(15);
   private static final Vec ONES = ymm(14);
@@ -103,7 +111,7 @@ final class FewUnsigned extends RowLoop {
 
   static boolean takes(DataType type) {
     return switch (type) {
-      case Q4_0, Q4_1, Q4_K, Q5_K -> true;
+      case Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K -> true;
       default -> false;
     };
   }
@@ -124,12 +132,26 @@ final class FewUnsigned extends RowLoop {
     }
     Snippets.bytes(a, SHIFTS, 0x0404_0404_0000_0000L, 0, RAX);
     longs(TWICE, 0x0D0C_0908_0504_0100L, 0x0D0C_0908_0504_0100L);
-    boolean second = type == DataType.Q4_1;
+    boolean second = hasMinimum();
     longs(ONCE, second ? 0x0F0E_0B0A_0706_0302L : 0x0D0C_0908_0504_0100L, -1);
-    Snippets.constant(a, WEIGHTS, -8f, RAX);
+    Snippets.constant(a, WEIGHTS, (float) -FifthBits.excess(type), RAX);
     a.op(VMOVDQU_STORE, at(RSP, LESS), WEIGHTS.as(16));
     longs(LAST, 0, 0);
     longs(LAST + 16, -1, -1);
+    if (FifthBits.has(type)) {
+      for (int half = 0; half < 2; half++) {
+        long first = 0x4_0000_0000L + 0x10_0000_0010L * half;
+        longs(DOWN + 16 * half, first, first + 0x8_0000_0008L);
+        longs(COPIES + 16 * half, FifthBits.COPIES, FifthBits.MORE_COPIES);
+        longs(OWN + 16 * half, FifthBits.OWN * 0x1_0000_0001L, FifthBits.OWN * 0x1_0000_0001L);
+        longs(TABLE + 16 * half, FifthBits.TABLE, FifthBits.MORE_TABLE);
+      }
+    }
+  }
+
+  /** Whether a small block has a minimum, which is added to its values. */
+  private boolean hasMinimum() {
+    return type == DataType.Q4_1 || type == DataType.Q5_1;
   }
 
   private void longs(int place, long low, long high) {
@@ -301,7 +323,7 @@ final class FewUnsigned extends RowLoop {
     a.op(VPSHUFB, OFFSETS.as(16), words, at(RSP, ONCE));
     a.op(VCVTPH2PS, SCALES_OF_FOUR, SCALES_OF_FOUR.as(16));
     a.op(VCVTPH2PS, OFFSETS, OFFSETS.as(16));
-    if (type == DataType.Q4_0) {
+    if (!hasMinimum()) {
       a.op(VMULPS, OFFSETS.as(16), OFFSETS.as(16), at(RSP, LESS));
     }
   }
@@ -319,6 +341,15 @@ final class FewUnsigned extends RowLoop {
       a.op(VBROADCASTI128, WEIGHTS, at(R12, (run + 1) * type.blockBytes() - 16));
       a.op(VPSRLVD, WEIGHTS, WEIGHTS, SHIFTS);
       a.op(VPAND, WEIGHTS, WEIGHTS, NIBBLES);
+      if (FifthBits.has(type)) {
+        a.op(VPBROADCASTD, PRODUCT, at(R12, run * type.blockBytes() + FifthBits.place(type)));
+        a.op(VPSRLVD, PRODUCT, PRODUCT, at(RSP, DOWN));
+        a.op(VPSHUFB, PRODUCT, PRODUCT, at(RSP, COPIES));
+        a.op(VPAND, PRODUCT, PRODUCT, at(RSP, OWN));
+        a.op(VMOVDQU, SCALE, at(RSP, TABLE));
+        a.op(VPSHUFB, PRODUCT, SCALE, PRODUCT);
+        a.op(VPOR, WEIGHTS, WEIGHTS, PRODUCT);
+      }
       a.op(VPERMILPS, SCALE, SCALES_OF_FOUR, 0x55 * run);
       multiply(run);
     }

@@ -31,7 +31,9 @@ import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
 import static io.steelyard.kernels.assembler.Op.VPOR;
+import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSRLVD;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSUBB;
 import static io.steelyard.kernels.assembler.Op.VSUBPS;
@@ -52,7 +54,7 @@ import java.util.function.IntFunction;
 /**
  * Unpacks blocks of quantised rows: every value as a signed byte, and beside them the float32
  * scales and what is to be added, one each for 32 values (Q6_K: scales for 16 and nothing added).
- * Of Q4_0 values are 8 more on demand, with what is to be added for it.
+ * Of Q4_0 and Q5_0 values are 8 and 16 more on demand, with what is to be added for it.
  *
  * <p>Arguments of its functions: the first row's first block; where bytes go; where scales go;
  * where offsets go; blocks of a row, at least 1; the address of four longs: rows, at least 1, and
@@ -65,6 +67,12 @@ final class Unpack {
   private static final Vec CONSTANT = ymm(14);
   private static final Vec HIGH_BITS = ymm(12);
   private static final Vec LESS = ymm(13);
+
+  // Of Q5_0 and Q5_1: see FifthBits.
+  private static final Vec DOWN = ymm(12);
+  private static final Vec COPIES = ymm(11);
+  private static final Vec OWN = ymm(10);
+  private static final Vec TABLE = ymm(9);
 
   private Unpack() {}
 
@@ -94,8 +102,14 @@ final class Unpack {
     if (type == DataType.Q6_K) {
       bytes(a, HIGH_BITS, 0x30);
     }
+    if (FifthBits.has(type)) {
+      Snippets.bytes(a, DOWN, 0x1C18_1410_0C08_0400L, 0, RAX);
+      longs(a, COPIES, FifthBits.COPIES, FifthBits.MORE_COPIES);
+      Snippets.constant(a, OWN, FifthBits.OWN, RAX);
+      longs(a, TABLE, FifthBits.TABLE, FifthBits.MORE_TABLE);
+    }
     if (unsigned) {
-      Snippets.constant(a, LESS, -8f, RAX);
+      Snippets.constant(a, LESS, (float) -FifthBits.excess(type), RAX);
     }
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
     for (Gpr register : kept) {
@@ -134,8 +148,8 @@ final class Unpack {
         half(a, xmm(1), at(RDI));
         a.op(VMOVSS_STORE, at(RDX), xmm(1));
       }
-      case Q4_0 -> {
-        nibbles(a, at(RDI, 2));
+      case Q4_0, Q5_0 -> {
+        smallBlock(a, type);
         half(a, xmm(1), at(RDI));
         if (unsigned) {
           a.op(VMULSS, xmm(2), xmm(1), LESS.as(16));
@@ -146,8 +160,8 @@ final class Unpack {
         a.op(VMOVDQU_STORE, at(RSI), ymm(0));
         a.op(VMOVSS_STORE, at(RDX), xmm(1));
       }
-      case Q4_1 -> {
-        nibbles(a, at(RDI, 4));
+      case Q4_1, Q5_1 -> {
+        smallBlock(a, type);
         a.op(VMOVDQU_STORE, at(RSI), ymm(0));
         half(a, xmm(1), at(RDI));
         a.op(VMOVSS_STORE, at(RDX), xmm(1));
@@ -188,6 +202,16 @@ final class Unpack {
     a.jump(Condition.NOT_EQUAL, block);
   }
 
+  /** 16 bytes in either half. */
+  private static void longs(Assembler a, Vec to, long low, long high) {
+    a.mov(RAX, low);
+    a.mov(at(Gpr.RSP, -16), RAX);
+    a.mov(RAX, high);
+    a.mov(at(Gpr.RSP, -8), RAX);
+    a.op(VMOVDQU, to.as(16), at(Gpr.RSP, -16));
+    a.op(VINSERTI128, to, to, to.as(16), 1);
+  }
+
   private static void bytes(Assembler a, Vec to, int value) {
     a.mov(RAX, value * 0x0101_0101L);
     a.vmovd(to.as(16), RAX);
@@ -206,6 +230,19 @@ final class Unpack {
     a.op(VPSRLW_IMM, xmm(1), xmm(0), 4);
     a.op(VINSERTI128, ymm(0), ymm(0), xmm(1), 1);
     a.op(VPAND, ymm(0), ymm(0), NIBBLES);
+  }
+
+  /** The 32 values of a small block, as they are stored. */
+  private static void smallBlock(Assembler a, DataType type) {
+    nibbles(a, at(RDI, type.blockBytes() - 16));
+    if (FifthBits.has(type)) {
+      a.op(VPBROADCASTD, ymm(1), at(RDI, FifthBits.place(type)));
+      a.op(VPSRLVD, ymm(1), ymm(1), DOWN);
+      a.op(VPSHUFB, ymm(1), ymm(1), COPIES);
+      a.op(VPAND, ymm(1), ymm(1), OWN);
+      a.op(VPSHUFB, ymm(1), TABLE, ymm(1));
+      a.op(VPOR, ymm(0), ymm(0), ymm(1));
+    }
   }
 
   /** A run of 32 levels, of which 16 bytes hold the numbers. */

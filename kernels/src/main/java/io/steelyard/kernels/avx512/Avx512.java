@@ -29,7 +29,7 @@ public class Avx512 extends Avx2 {
   @Override
   public Product product(DataType type) {
     return switch (type) {
-      case F32, F16 -> Product.F32;
+      case F32, F16, FP8_E4M3, FP8_E5M2, NF4, FP4 -> Product.F32;
       case BF16 -> Product.BF16;
       default -> bytesOf(type);
     };

@@ -9,10 +9,15 @@ import static io.steelyard.kernels.assembler.Mask.K3;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VPANDD;
+import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
+import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.ROWS;
+import static io.steelyard.kernels.avx512.FewTokens.SCRATCH;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
@@ -20,7 +25,9 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.EightBitFloats;
 import io.steelyard.kernels.avx2.Snippets;
+import java.util.Optional;
 
 /** {@link FewTokens} of types without blocks: 32 values of each row at a time, a line or two. */
 final class FewFloats implements FewTokens.Body {
@@ -28,10 +35,17 @@ final class FewFloats implements FewTokens.Body {
   private final FewTokens of;
   private final DataType type;
 
+  /** The bits that {@link EightBitFloats} keep. */
+  private final Optional<Mem> kept;
+
   FewFloats(Assembler a, FewTokens of, DataType type) {
     this.a = a;
     this.of = of;
     this.type = type;
+    kept =
+        type == DataType.FP8_E4M3
+            ? Optional.of(of.lanes(lane -> EightBitFloats.KEPT_BITS))
+            : Optional.empty();
   }
 
   @Override
@@ -77,6 +91,19 @@ final class FewFloats implements FewTokens.Body {
       switch (type) {
         case F32 -> lanes(some).op(VMOVUPS, weights, from);
         case F16 -> lanes(some).op(VCVTPH2PS, weights, from);
+        case FP8_E4M3 -> {
+          Vec words = weights.as(32);
+          lanes(some).op(VPMOVSXBW, words, from);
+          a.op(VPSLLW_IMM, words, words, EightBitFloats.UP);
+          a.op(VPANDD, words, words, of.held(kept.orElseThrow(), SCRATCH).as(32));
+          a.op(VCVTPH2PS, weights, words);
+        }
+        case FP8_E5M2 -> {
+          Vec words = weights.as(32);
+          lanes(some).op(VPMOVZXBW, words, from);
+          a.op(VPSLLW_IMM, words, words, 8);
+          a.op(VCVTPH2PS, weights, words);
+        }
         default -> {
           lanes(some).op(VPMOVZXWD, weights, from);
           a.op(VPSLLD_IMM, weights, weights, 16);

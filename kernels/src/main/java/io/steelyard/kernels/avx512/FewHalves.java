@@ -29,7 +29,6 @@ import java.util.stream.LongStream;
  * {@link FewNibbles} of blocks of whole 2-byte words with scales of float16: Q4_0, Q4_1 and IQ4_NL.
  */
 final class FewHalves extends FewNibbles {
-  private final boolean minimum;
   private final int blockBytes;
 
   /** Where two loads begin that hold all four blocks' bytes in whole 4-byte words. */
@@ -45,7 +44,6 @@ final class FewHalves extends FewNibbles {
 
   FewHalves(Assembler a, FewTokens of, DataType type) {
     super(a, of, type);
-    minimum = type == DataType.Q4_1;
     blockBytes = type.blockBytes();
     begin = minimum ? 0 : 2;
     other = minimum ? 16 : 8;

@@ -26,6 +26,7 @@ import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
+import io.steelyard.kernels.avx2.FifthBits;
 import io.steelyard.kernels.avx2.Levels;
 import io.steelyard.kernels.avx2.Snippets;
 import java.util.Optional;
@@ -37,7 +38,7 @@ import java.util.Optional;
  * of offsets are computed for four rows at once, a quarter of the lanes each.
  *
  * <p>Nibbles are weights that are too large by 8 (Q4_0), or that a block's minimum is added to
- * (Q4_1), or they name levels, which are taken less the least one.
+ * (Q4_1), or they name levels, which are taken less the least one. Some have a fifth bit elsewhere.
  */
 abstract class FewNibbles implements FewTokens.Body {
   static final Vec SCALES = zmm(26);
@@ -46,7 +47,10 @@ abstract class FewNibbles implements FewTokens.Body {
 
   final Assembler a;
   final FewTokens of;
-  private final boolean minimum;
+
+  /** Whether blocks have minima, which are added to their values. */
+  final boolean minimum;
+
   private final int blockBytes;
 
   /** The words of four blocks of activations that low and high nibbles are multiplied with. */
@@ -69,7 +73,7 @@ abstract class FewNibbles implements FewTokens.Body {
   FewNibbles(Assembler a, FewTokens of, DataType type) {
     this.a = a;
     this.of = of;
-    minimum = type == DataType.Q4_1;
+    minimum = type == DataType.Q4_1 || type == DataType.Q5_1;
     blockBytes = type.blockBytes();
     low = of.lanes(i -> i % 4 * 8 + i / 4);
     high = of.lanes(i -> i % 4 * 8 + 4 + i / 4);
@@ -77,7 +81,8 @@ abstract class FewNibbles implements FewTokens.Body {
     seconds = of.lanes(i -> i % 4 * 2 + 1);
     bits = of.bytesOf(0x0F);
     table = Levels.has(type) ? Optional.of(table(of, type)) : Optional.empty();
-    excess = of.floatsOf(minimum ? 1 : table.isPresent() ? Levels.least(type) : -8);
+    excess =
+        of.floatsOf(minimum ? 1 : table.isPresent() ? Levels.least(type) : -FifthBits.excess(type));
   }
 
   /** The levels of a type, less the least one, which makes them unsigned. */
@@ -92,6 +97,13 @@ abstract class FewNibbles implements FewTokens.Body {
    * @param some whether there are fewer blocks, beyond which nothing is touched
    */
   abstract void weights(Vec to, int row, boolean some);
+
+  /**
+   * Adds the bits that a row's nibbles lack, if any.
+   *
+   * @param some whether there are fewer than four blocks
+   */
+  void fifthBits(Vec lows, Vec highs, int row, boolean some) {}
 
   /** Loads four rows' scales, and minima where there are some. */
   abstract void scales(boolean some);
@@ -138,6 +150,7 @@ abstract class FewNibbles implements FewTokens.Body {
         a.op(VPSHUFB, lows, of.held(table.get(), SCRATCH), lows);
         a.op(VPSHUFB, highs, of.held(table.get(), SCRATCH), highs);
       }
+      fifthBits(lows, highs, row, some);
     }
     for (int token = 0; token < of.tokens(); token++) {
       activations(zmm(24), token, low);

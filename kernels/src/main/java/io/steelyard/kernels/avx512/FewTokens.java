@@ -146,9 +146,11 @@ final class FewTokens {
     }
     Body body =
         switch (type) {
-          case F32, F16, BF16 -> new FewFloats(a, this, type);
+          case F32, F16, BF16, FP8_E4M3, FP8_E5M2 -> new FewFloats(a, this, type);
+          case NF4, FP4 -> new FewFloatLevels(a, this, type);
           case Q8_0 -> new FewBytes(a, this);
           case Q4_0, Q4_1, IQ4_NL -> new FewHalves(a, this, type);
+          case Q5_0, Q5_1 -> new FewFives(a, this, type);
           case MXFP4 -> new FewMicroscaled(a, this);
           case IQ4_XS -> new FewExtraSmall(a, this);
           case Q4_K, Q5_K -> new FewFourOrFiveBits(a, this, type);
@@ -326,7 +328,9 @@ final class FewTokens {
     return longs(
         IntStream.range(0, 8)
             .mapToLong(
-                i -> number.applyAsInt(2 * i) | (long) number.applyAsInt(2 * i + 1) << Integer.SIZE)
+                i ->
+                    Integer.toUnsignedLong(number.applyAsInt(2 * i))
+                        | (long) number.applyAsInt(2 * i + 1) << Integer.SIZE)
             .toArray());
   }
 

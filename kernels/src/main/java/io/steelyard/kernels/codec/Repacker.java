@@ -44,16 +44,18 @@ public final class Repacker {
   /** What a type is repacked as; the type itself where that isn't needed. */
   public static DataType target(DataType type) {
     return switch (type) {
-      case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS, MXFP4 -> type;
+      case F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K -> type;
+      case IQ4_NL, IQ4_XS, MXFP4, NF4, FP4, FP8_E4M3, FP8_E5M2 -> type;
+      case NF4_DQ -> DataType.NF4;
       // One scale for 32 values, times numbers of at most 8 bits.
-      case Q5_0, Q8_1, FP4 -> DataType.Q8_0;
+      case Q8_1 -> DataType.Q8_0;
       case INT8_TENSOR, INT8_ROW, INT8_G32, INT8_G64, INT8_G128 -> DataType.Q8_0;
       case Q1_0, Q2_0, TQ1_0, TQ2_0, IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S -> DataType.Q8_0;
       // Scales of 6 bits for 16 values of 3 bits.
       case Q3_K -> DataType.Q6_K;
       // Of NVFP4, level and scale have 6 bits together, before a tensor's scale.
-      case Q5_1, Q2_K, IQ1_M, IQ2_XS, IQ2_S, NVFP4 -> DataType.F16;
-      case NF4, NF4_DQ, FP8_E4M3, FP8_E5M2, F16_2OF4 -> DataType.F16;
+      case Q2_K, IQ1_M, IQ2_XS, IQ2_S, NVFP4 -> DataType.F16;
+      case F16_2OF4 -> DataType.F16;
       case F64, I8, I16, I32, I64, Q8_K -> DataType.F32;
     };
   }
@@ -61,7 +63,7 @@ public final class Repacker {
   /** Whether repacking rounds, each scale or value to 11 bits: by 1 part in 2048 at most. */
   public static boolean rounds(DataType type) {
     return switch (type) {
-      case IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S, FP4 -> true;
+      case IQ1_S, IQ2_XXS, IQ3_XXS, IQ3_S -> true;
       case INT8_TENSOR, INT8_ROW, INT8_G32, INT8_G64, INT8_G128 -> true;
       case F16_2OF4 -> false;
       default -> target(type) == DataType.F16 && type != DataType.F16;
@@ -111,6 +113,7 @@ public final class Repacker {
     return switch (target) {
       case Q8_0 -> bytes(tensor, row, to, at);
       case Q6_K -> sixBits(tensor.data(), offset, count, to, at);
+      case NF4 -> normalFloats(tensor, row, to, at);
       default -> {
         Encoder.encode(target, values, 0, count, to, at);
         yield target != DataType.F16 || largest <= LARGEST_HALF;
@@ -153,14 +156,26 @@ public final class Repacker {
       case TQ1_0 -> half(from, block + 52);
       case TQ2_0 -> half(from, block + 64);
       case INT8_G32, INT8_G64, INT8_G128 -> from.get(FLOAT, block);
-      // Levels are halves.
-      case FP4 -> from.get(FLOAT, block) / 2;
       case IQ1_S -> LatticeBlocks.iq1SmallScale(from, block, sub) * LatticeBlocks.SHIFT;
       case IQ2_XXS -> LatticeBlocks.iq2DoublyExtraSmallScale(from, block, sub);
       case IQ3_XXS -> LatticeBlocks.iq3DoublyExtraSmallScale(from, block, sub);
       case IQ3_S -> LatticeBlocks.iq3SmallScale(from, block, sub);
       default -> half(from, block);
     };
+  }
+
+  /** The same nibbles, each block's largest magnitude computed once for all. */
+  private static boolean normalFloats(Tensor tensor, long row, MemorySegment to, long at) {
+    long blocks = tensor.columns() / DataType.NF4.blockSize();
+    int nibbles = DataType.NF4.blockSize() / 2;
+    for (int i = 0; i < blocks; i++) {
+      long block = row * blocks + i;
+      long target = at + (long) DataType.NF4.blockBytes() * i;
+      to.set(FLOAT, target, NormalFloat.largest(tensor, block));
+      long from = block * tensor.type().blockBytes() + 1;
+      MemorySegment.copy(tensor.data(), from, to, target + Float.BYTES, nibbles);
+    }
+    return true;
   }
 
   private boolean sixBits(MemorySegment from, long offset, int count, MemorySegment to, long at) {

@@ -45,6 +45,10 @@ public abstract class MachineCode {
     WORDS,
     FROM_F16,
     FROM_BF16,
+    FROM_FP8_E4M3,
+    FROM_FP8_E5M2,
+    FROM_NF4,
+    FROM_FP4,
     STORE_KEY_F32,
     STORE_KEY_F16,
     STORE_KEY_Q8_0,
@@ -88,8 +92,8 @@ public abstract class MachineCode {
   /** The panels of bytes that a type with blocks would have. */
   public static Product bytesOf(DataType type) {
     return switch (type) {
-      case Q8_0, Q4_0, IQ4_NL, IQ4_XS, MXFP4 -> Product.BYTES;
-      case Q4_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
+      case Q8_0, Q4_0, Q5_0, IQ4_NL, IQ4_XS, MXFP4 -> Product.BYTES;
+      case Q4_1, Q5_1, Q4_K, Q5_K -> Product.BYTES_OFFSET;
       case Q6_K -> Product.BYTES_HALVES;
       default -> throw unsupported(type);
     };
@@ -101,6 +105,19 @@ public abstract class MachineCode {
       case BYTES_OFFSET -> Product.WORDS_OFFSET;
       case BYTES_HALVES -> Product.WORDS_HALVES;
       default -> Product.WORDS;
+    };
+  }
+
+  /** What makes float32 of a type's values. */
+  public static Single widening(DataType type) {
+    return switch (type) {
+      case F16 -> Single.FROM_F16;
+      case BF16 -> Single.FROM_BF16;
+      case FP8_E4M3 -> Single.FROM_FP8_E4M3;
+      case FP8_E5M2 -> Single.FROM_FP8_E5M2;
+      case NF4 -> Single.FROM_NF4;
+      case FP4 -> Single.FROM_FP4;
+      default -> throw unsupported(type);
     };
   }
 

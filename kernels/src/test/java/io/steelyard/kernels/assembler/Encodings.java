@@ -145,7 +145,7 @@ final class Encodings {
       case VINSERTI64X4 -> new Widths(bytes, bytes, 32);
       case VEXTRACTF128 -> new Widths(16, bytes, bytes);
       case VEXTRACTF64X4 -> new Widths(32, bytes, bytes);
-      case VBROADCASTSS, VPBROADCASTW, VPBROADCASTD -> new Widths(bytes, 16, 16);
+      case VBROADCASTSS, VPBROADCASTB, VPBROADCASTW, VPBROADCASTD -> new Widths(bytes, 16, 16);
       case VCVTPH2PS, VPMOVZXWD, VPMOVSXBW, VPMOVZXBW ->
           new Widths(bytes, Math.max(16, bytes / 2), 0);
       case VPMOVSXBD, VPMOVZXBD -> new Widths(bytes, 16, 0);

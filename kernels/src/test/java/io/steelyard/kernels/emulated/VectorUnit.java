@@ -66,6 +66,7 @@ final class VectorUnit {
       case VPEXTRW_STORE -> result[0] = wordOf(b, immediate & 7);
       case VPEXTRD_STORE -> result[0] = b[immediate & 3];
       case VBROADCASTSS, VPBROADCASTD -> Arrays.fill(result, 0, lanes, b[0]);
+      case VPBROADCASTB -> Arrays.fill(result, 0, lanes, (b[0] & 0xFF) * 0x101_0101);
       case VPBROADCASTW -> Arrays.fill(result, 0, lanes, (b[0] & 0xFFFF) * 0x1_0001);
       case VBROADCASTI32X4, VBROADCASTI128 -> repeat(4);
       case VBROADCASTI64X4 -> repeat(8);
@@ -384,7 +385,7 @@ final class VectorUnit {
   /** Bytes of what one bit of a mask selects. */
   private static int element(Op op) {
     return switch (op) {
-      case VPMOVDB, VPSUBB, VPSHUFB, VPACKSSWB, VPUNPCKLBW, VPUNPCKHBW -> 1;
+      case VPBROADCASTB, VPMOVDB, VPSUBB, VPSHUFB, VPACKSSWB, VPUNPCKLBW, VPUNPCKHBW -> 1;
       case VMOVDQU16,
           VPBROADCASTW,
           VCVTPS2PH,
