@@ -95,7 +95,7 @@ final class FewTokens extends RowLoop {
 
   // ---- Types without blocks.
 
-  /** The sum of values after the last whole step. */
+  /** The sum of every second eight values, then that of what comes after the last whole step. */
   private static Vec rest(int token) {
     return ymm(4 + token);
   }
@@ -114,7 +114,7 @@ final class FewTokens extends RowLoop {
       Vec weights = ymm(10 + half);
       Elementwise.eightValues(a, type, weights, place);
       for (int token = 0; token < tokens; token++) {
-        a.op(VFMADD231PS, sum(token), weights, token(token, 32 * half));
+        a.op(VFMADD231PS, half == 0 ? sum(token) : rest(token), weights, token(token, 32 * half));
       }
     }
     a.add(R12, STEP * type.blockBytes());
@@ -122,6 +122,10 @@ final class FewTokens extends RowLoop {
     a.sub(RBP, STEP);
     a.jump(Condition.NOT_LESS, step);
     a.place(rest);
+    for (int token = 0; token < tokens; token++) {
+      a.op(VADDPS, sum(token), sum(token), rest(token));
+      Snippets.clear(a, rest(token));
+    }
     a.add(RBP, STEP);
     a.jump(Condition.EQUAL, end);
     Label one = a.loop();
