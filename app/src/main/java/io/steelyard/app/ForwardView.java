@@ -26,7 +26,8 @@ record ForwardView(List<Row> rows) implements StudyView {
    * @param low lower bound of the 95 % interval of the tokens/s; null where there is none
    * @param high upper bound; null likewise
    * @param peakBytes largest resident memory of the process, mean over processes
-   * @param averageBytes resident memory, mean over readings after each call
+   * @param averageBytes resident memory, mean over readings after each call, without a runtime that
+   *     hosts the engine, as the peak
    * @param activationBytes by the engine's own account; null where it doesn't tell
    * @param peakBytesASequence growth of the peak from the smallest batch of this length, a sequence
    *     more; null for that batch
@@ -94,7 +95,7 @@ record ForwardView(List<Row> rows) implements StudyView {
             found.get().high(),
             rate / workload.prompt(),
             peak,
-            mean(forks, fork -> fork.end().averageBytes()),
+            mean(forks, fork -> PeakMemory.judged(fork, fork.end().averageBytes())),
             told ? mean(forks, fork -> fork.end().parts().get("activations")) : null,
             smallest
                 .map(row -> (peak - row.peakBytes()) / (workload.batch() - row.batch()))
@@ -145,8 +146,9 @@ record ForwardView(List<Row> rows) implements StudyView {
         "Logits of every position. How a batch is computed is the engine's affair: steelyard forwards"
             + " its sequences one after the other, so that its activations don't grow with the"
             + " batch; llamacpp takes them into one batch as far as its context holds them. Peak and"
-            + " average of the resident memory; activations by the engine's own account; MB a"
-            + " sequence: growth of the peak from the smallest batch.");
+            + " average of the resident memory, without a runtime that hosts the engine; activations"
+            + " by the engine's own account; MB a sequence: growth of the peak from the smallest"
+            + " batch.");
   }
 
   private static String megabytes(double bytes) {

@@ -57,6 +57,10 @@ final class SamplesPlot implements Plots.Drawing {
     for (Series one : series) {
       byMetric.computeIfAbsent(one.metric(), m -> new ArrayList<>()).add(one);
     }
+    // What failed for every engine leaves nothing to draw.
+    byMetric
+        .values()
+        .removeIf(all -> all.stream().flatMap(SamplesPlot::values).findAny().isEmpty());
     labels = series.stream().map(Series::label).distinct().toList();
     List<Block> blocks = series.stream().flatMap(s -> s.blocks().stream()).toList();
     anyWarmUp = blocks.stream().anyMatch(block -> !block.warmUp().isEmpty());

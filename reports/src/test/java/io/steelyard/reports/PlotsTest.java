@@ -155,6 +155,20 @@ class PlotsTest {
   }
 
   @Test
+  void whatFailedForEveryEngineGetsNoPanel() throws Exception {
+    ReportInput run = SampleRun.typical();
+    List<Series> series = new ArrayList<>(run.series());
+    series.add(new Series(series.getFirst().label(), "load-disk", "ms", List.of()));
+
+    Plots.Result result = Plots.write(directory, SampleRun.input(run.summary(), series));
+
+    assertThat(result.problems()).isEmpty();
+    assertThat(String.join(" ", texts("samples.svg")))
+        .contains("pp512")
+        .doesNotContain("load-disk");
+  }
+
+  @Test
   void nothingComparedGivesNoRatioPlot() throws IOException {
     ReportInput alone = SampleRun.grid(1, 1, 3);
     Plots.Result result = Plots.write(directory, alone);

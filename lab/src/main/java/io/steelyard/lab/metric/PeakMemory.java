@@ -40,7 +40,11 @@ public record PeakMemory(Workload workload) implements Metric {
 
   /** The bytes that the metric counts; the whole is {@link Entry.ForkEnd#peakBytes}. */
   public static double judgedBytes(ForkRecord fork) {
-    long bytes = fork.end().peakBytes();
+    return judged(fork, fork.end().peakBytes());
+  }
+
+  /** Of a process's bytes those that an engine is judged by: without a runtime that hosts it. */
+  public static double judged(ForkRecord fork, long bytes) {
     return fork.start().hosted() ? bytes - fork.start().readyBytes() : bytes;
   }
 }
