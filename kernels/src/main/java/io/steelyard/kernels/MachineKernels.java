@@ -110,7 +110,7 @@ final class MachineKernels implements Kernels {
     if (held.stream().anyMatch(this::roundsPromptToBf16)) {
       roundings.add("bf16 (prompt)");
     }
-    if (held.contains(DataType.NF4)) {
+    if (held.contains(DataType.NF4) && code.tiles().isEmpty()) {
       roundings.add("f32 with levels as f16");
     }
     if (held.contains(DataType.F16) && code.tiles().isPresent()) {

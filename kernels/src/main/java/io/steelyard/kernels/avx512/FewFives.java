@@ -27,7 +27,6 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
-import io.steelyard.kernels.assembler.Mask;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.avx2.FifthBits;
@@ -113,26 +112,26 @@ final class FewFives extends FewNibbles {
     return numbers;
   }
 
-  /** Loads lanes of two loads of a row. */
-  private void load(Vec to, Mem lanes, int row, int first, Mask some) {
-    if (some == null) {
-      a.op(VMOVUPS, to, of.row(row, first));
-      a.op(VPERMT2PS, to, of.held(lanes, SCRATCH), of.row(row, other));
-    } else {
-      a.zero(some).op(VMOVDQU16, to, of.row(row, first));
+  /** Loads lanes of two loads of a row, of which the first begins at a byte. */
+  private void load(Vec to, Mem lanes, int row, int first, boolean some) {
+    if (some) {
+      a.zero(first == 0 ? K3 : K2).op(VMOVDQU16, to, of.row(row, first));
       a.zero(K7).op(VMOVDQU16, PRODUCT, of.row(row, other));
       a.op(VPERMT2PS, to, of.held(lanes, SCRATCH), PRODUCT);
+    } else {
+      a.op(VMOVUPS, to, of.row(row, first));
+      a.op(VPERMT2PS, to, of.held(lanes, SCRATCH), of.row(row, other));
     }
   }
 
   @Override
   void weights(Vec to, int row, boolean some) {
-    load(to, nibbles, row, begin, some ? K2 : null);
+    load(to, nibbles, row, begin, some);
   }
 
   @Override
   void fifthBits(Vec lows, Vec highs, int row, boolean some) {
-    load(LOADED, words, row, begin, some ? K2 : null);
+    load(LOADED, words, row, begin, some);
     a.op(VPSRLVD, LOADED, LOADED, of.held(down, SCRATCH));
     for (int half = 0; half < 2; half++) {
       Vec to = half == 0 ? lows : highs;
@@ -147,7 +146,7 @@ final class FewFives extends FewNibbles {
   void scales(boolean some) {
     Vec found = zmm(25);
     for (int row = 0; row < ROWS; row++) {
-      load(LOADED, scales, row, 0, some ? K3 : null);
+      load(LOADED, scales, row, 0, some);
       of.quarter(row).op(VMOVUPS, found, LOADED);
     }
     a.op(VPERMW, found, of.held(halves, SCRATCH), found);
