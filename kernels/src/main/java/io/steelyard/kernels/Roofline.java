@@ -59,13 +59,11 @@ public record Roofline(
 
   /** What weights of a type are multiplied as at best, as {@link #bound} takes it. */
   public static String limit(DataType weights) {
-    return weights.blockSize() > 1
-        ? Peak.VPDPBUSD.label()
-        : switch (weights) {
-          case BF16 -> Peak.VDPBF16PS.label();
-          case F16 -> HALVES;
-          default -> Peak.VFMADD231PS.label();
-        };
+    return switch (weights) {
+      case BF16, FP8_E4M3, FP8_E5M2, NF4, FP4 -> Peak.VDPBF16PS.label();
+      case F16 -> HALVES;
+      default -> weights.blockSize() > 1 ? Peak.VPDPBUSD.label() : Peak.VFMADD231PS.label();
+    };
   }
 
   /**
