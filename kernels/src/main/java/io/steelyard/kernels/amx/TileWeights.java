@@ -32,13 +32,10 @@ import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPERMI2PS;
 import static io.steelyard.kernels.assembler.Op.VPERMPS;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
-import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
-import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
 import static io.steelyard.kernels.assembler.Op.VPORD;
 import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLVD;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
@@ -298,16 +295,9 @@ final class TileWeights {
 
   /** Eight-bit floats, exactly, see {@link EightBitFloats}. */
   private void eightBits(boolean some) {
-    boolean signed = type == DataType.FP8_E4M3;
     for (int i = 0; i < 2; i++) {
-      Vec words = ymm(i);
       Assembler lanes = some ? a.zero(i == 0 ? K1 : K2) : a;
-      lanes.op(signed ? VPMOVSXBW : VPMOVZXBW, words, at(R10, 16 * i));
-      a.op(VPSLLW_IMM, words, words, signed ? EightBitFloats.UP : 8);
-      if (signed) {
-        a.op(VPANDD, words, words, KEPT.as(32));
-      }
-      a.op(VCVTPH2PS, zmm(i), words);
+      EightBitFloats.loadWide(lanes, type, zmm(i), at(R10, 16 * i), KEPT);
     }
     store(0);
   }

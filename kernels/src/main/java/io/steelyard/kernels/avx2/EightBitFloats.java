@@ -3,6 +3,7 @@ package io.steelyard.kernels.avx2;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VPAND;
+import static io.steelyard.kernels.assembler.Op.VPANDD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTB;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
@@ -25,7 +26,7 @@ public final class EightBitFloats {
   public static final int KEPT_BITS = 0xBF80_BF80;
 
   /** How far a signed byte of E4M3 is moved up. */
-  public static final int UP = 7;
+  private static final int UP = 7;
 
   private static final Vec KEPT = ymm(15);
 
@@ -53,6 +54,25 @@ public final class EightBitFloats {
   static void load(Assembler a, DataType type, Vec to, Mem from) {
     a.op(type == DataType.FP8_E4M3 ? VPMOVSXBW : VPMOVZXBW, to.as(16), from);
     widen(a, type, to);
+  }
+
+  /**
+   * Loads 16 values as float32.
+   *
+   * @param a has a mask chosen where only some are to be loaded
+   * @param kept {@link #KEPT_BITS} in every lane; not used for E5M2
+   */
+  public static void loadWide(Assembler a, DataType type, Vec to, Mem from, Vec kept) {
+    Vec words = to.as(32);
+    if (type == DataType.FP8_E4M3) {
+      a.op(VPMOVSXBW, words, from);
+      a.op(VPSLLW_IMM, words, words, UP);
+      a.op(VPANDD, words, words, kept.as(32));
+    } else {
+      a.op(VPMOVZXBW, words, from);
+      a.op(VPSLLW_IMM, words, words, 8);
+    }
+    a.op(VCVTPH2PS, to, words);
   }
 
   /** Loads one value for all lanes, and nothing beyond it. */

@@ -1,12 +1,8 @@
 package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.RAX;
-import static io.steelyard.kernels.assembler.Gpr.RSP;
-import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VEXTRACTF128;
-import static io.steelyard.kernels.assembler.Op.VINSERTI128;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
 import static io.steelyard.kernels.assembler.Op.VPOR;
@@ -81,16 +77,11 @@ public final class FloatLevels {
   /** A byte of each level. */
   private static void table(Assembler a, Vec to, DataType type, int shift) {
     float[] levels = of(type);
-    for (int half = 0; half < 2; half++) {
-      long bytes = 0;
-      for (int i = 7; i >= 0; i--) {
-        bytes = bytes << 8 | ((Float.floatToFloat16(levels[8 * half + i]) >> shift) & 0xFF);
-      }
-      a.mov(RAX, bytes);
-      a.mov(at(RSP, -16 + 8 * half), RAX);
+    long[] halves = new long[2];
+    for (int i = levels.length - 1; i >= 0; i--) {
+      halves[i / 8] = halves[i / 8] << 8 | ((Float.floatToFloat16(levels[i]) >> shift) & 0xFF);
     }
-    a.op(VMOVDQU, to.as(16), at(RSP, -16));
-    a.op(VINSERTI128, to, to, to.as(16), 1);
+    Snippets.halves(a, to, halves[0], halves[1], RAX);
   }
 
   /**

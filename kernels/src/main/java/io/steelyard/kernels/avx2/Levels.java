@@ -1,13 +1,10 @@
 package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.RAX;
-import static io.steelyard.kernels.assembler.Gpr.RSP;
-import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
-import static io.steelyard.kernels.assembler.Op.VMOVDQU;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
@@ -89,12 +86,7 @@ public final class Levels {
    * @param less taken off every level
    */
   static void constants(Assembler a, DataType type, int less) {
-    for (int half = 0; half < 2; half++) {
-      a.mov(RAX, eight(type, half == 0, less));
-      a.mov(at(RSP, -16 + 8 * half), RAX);
-    }
-    a.op(VMOVDQU, TABLE.as(16), at(RSP, -16));
-    a.op(VINSERTI128, TABLE, TABLE, TABLE.as(16), 1);
+    Snippets.halves(a, TABLE, eight(type, true, less), eight(type, false, less), RAX);
     if (type == DataType.MXFP4) {
       Snippets.constant(a, LEAST, LEAST_POWER, RAX);
       Snippets.constant(a, HALVES, HALF, RAX);

@@ -2,6 +2,8 @@ package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Op.VEXTRACTF128;
 import static io.steelyard.kernels.assembler.Op.VEXTRACTF64X4;
+import static io.steelyard.kernels.assembler.Op.VINSERTI128;
+import static io.steelyard.kernels.assembler.Op.VMOVDQU;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
@@ -67,6 +69,16 @@ public final class Snippets {
     a.mov(scratch, high);
     a.mov(Mem.at(Gpr.RSP, -8), scratch);
     a.op(VPMOVZXBD, to, Mem.at(Gpr.RSP, -16));
+  }
+
+  /** 16 bytes in either half of a register, by way of the stack. */
+  static void halves(Assembler a, Vec to, long low, long high, Gpr scratch) {
+    a.mov(scratch, low);
+    a.mov(Mem.at(Gpr.RSP, -16), scratch);
+    a.mov(scratch, high);
+    a.mov(Mem.at(Gpr.RSP, -8), scratch);
+    a.op(VMOVDQU, to.as(16), Mem.at(Gpr.RSP, -16));
+    a.op(VINSERTI128, to, to, to.as(16), 1);
   }
 
   /** Lanes become 0, 1, 2 and so on. */

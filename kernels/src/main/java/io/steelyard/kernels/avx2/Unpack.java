@@ -104,9 +104,9 @@ final class Unpack {
     }
     if (FifthBits.has(type)) {
       Snippets.bytes(a, DOWN, 0x1C18_1410_0C08_0400L, 0, RAX);
-      longs(a, COPIES, FifthBits.COPIES, FifthBits.MORE_COPIES);
+      Snippets.halves(a, COPIES, FifthBits.COPIES, FifthBits.MORE_COPIES, RAX);
       Snippets.constant(a, OWN, FifthBits.OWN, RAX);
-      longs(a, TABLE, FifthBits.TABLE, FifthBits.MORE_TABLE);
+      Snippets.halves(a, TABLE, FifthBits.TABLE, FifthBits.MORE_TABLE, RAX);
     }
     if (unsigned) {
       Snippets.constant(a, LESS, (float) -FifthBits.excess(type), RAX);
@@ -200,16 +200,6 @@ final class Unpack {
     a.add(RCX, type.blockSize() / 32 * 4);
     a.sub(R8, 1);
     a.jump(Condition.NOT_EQUAL, block);
-  }
-
-  /** 16 bytes in either half. */
-  private static void longs(Assembler a, Vec to, long low, long high) {
-    a.mov(RAX, low);
-    a.mov(at(Gpr.RSP, -16), RAX);
-    a.mov(RAX, high);
-    a.mov(at(Gpr.RSP, -8), RAX);
-    a.op(VMOVDQU, to.as(16), at(Gpr.RSP, -16));
-    a.op(VINSERTI128, to, to, to.as(16), 1);
   }
 
   private static void bytes(Assembler a, Vec to, int value) {

@@ -8,8 +8,6 @@ import static io.steelyard.kernels.assembler.Mask.K2;
 import static io.steelyard.kernels.assembler.Mask.K3;
 import static io.steelyard.kernels.assembler.Mask.K7;
 import static io.steelyard.kernels.assembler.Mem.at;
-import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
-import static io.steelyard.kernels.assembler.Op.VEXTRACTF64X4;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU16;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VPANDD;
@@ -150,10 +148,6 @@ final class FewFives extends FewNibbles {
       of.quarter(row).op(VMOVUPS, found, LOADED);
     }
     a.op(VPERMW, found, of.held(halves, SCRATCH), found);
-    a.op(VCVTPH2PS, SCALES, found.as(32));
-    if (minimum) {
-      a.op(VEXTRACTF64X4, found.as(32), found, 1);
-      a.op(VCVTPH2PS, MINIMA, found.as(32));
-    }
+    toFloats(found);
   }
 }

@@ -32,7 +32,6 @@ final class FewFloatLevels implements FewTokens.Body {
   private final DataType type;
 
   private final Mem shifts;
-
   private final Mem table;
 
   /** For each 16 of a block's values, which of its words have their nibbles. */

@@ -9,12 +9,8 @@ import static io.steelyard.kernels.assembler.Mask.K3;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
-import static io.steelyard.kernels.assembler.Op.VPANDD;
-import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
-import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXWD;
 import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
 import static io.steelyard.kernels.assembler.Vec.zmm;
 import static io.steelyard.kernels.avx512.FewTokens.ROWS;
 import static io.steelyard.kernels.avx512.FewTokens.SCRATCH;
@@ -43,7 +39,7 @@ final class FewFloats implements FewTokens.Body {
     this.of = of;
     this.type = type;
     kept =
-        type == DataType.FP8_E4M3
+        EightBitFloats.has(type)
             ? Optional.of(of.lanes(lane -> EightBitFloats.KEPT_BITS))
             : Optional.empty();
   }
@@ -91,18 +87,9 @@ final class FewFloats implements FewTokens.Body {
       switch (type) {
         case F32 -> lanes(some).op(VMOVUPS, weights, from);
         case F16 -> lanes(some).op(VCVTPH2PS, weights, from);
-        case FP8_E4M3 -> {
-          Vec words = weights.as(32);
-          lanes(some).op(VPMOVSXBW, words, from);
-          a.op(VPSLLW_IMM, words, words, EightBitFloats.UP);
-          a.op(VPANDD, words, words, of.held(kept.orElseThrow(), SCRATCH).as(32));
-          a.op(VCVTPH2PS, weights, words);
-        }
-        case FP8_E5M2 -> {
-          Vec words = weights.as(32);
-          lanes(some).op(VPMOVZXBW, words, from);
-          a.op(VPSLLW_IMM, words, words, 8);
-          a.op(VCVTPH2PS, weights, words);
+        case FP8_E4M3, FP8_E5M2 -> {
+          Vec bits = of.held(kept.orElseThrow(), SCRATCH);
+          EightBitFloats.loadWide(lanes(some), type, weights, from, bits);
         }
         default -> {
           lanes(some).op(VPMOVZXWD, weights, from);

@@ -8,8 +8,6 @@ import static io.steelyard.kernels.assembler.Mask.K2;
 import static io.steelyard.kernels.assembler.Mask.K3;
 import static io.steelyard.kernels.assembler.Mask.K7;
 import static io.steelyard.kernels.assembler.Mem.at;
-import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
-import static io.steelyard.kernels.assembler.Op.VEXTRACTF64X4;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU16;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VPERMT2PS;
@@ -29,8 +27,6 @@ import java.util.stream.LongStream;
  * {@link FewNibbles} of blocks of whole 2-byte words with scales of float16: Q4_0, Q4_1 and IQ4_NL.
  */
 final class FewHalves extends FewNibbles {
-  private final int blockBytes;
-
   /** Where two loads begin that hold all four blocks' bytes in whole 4-byte words. */
   private final int begin;
 
@@ -44,7 +40,6 @@ final class FewHalves extends FewNibbles {
 
   FewHalves(Assembler a, FewTokens of, DataType type) {
     super(a, of, type);
-    blockBytes = type.blockBytes();
     begin = minimum ? 0 : 2;
     other = minimum ? 16 : 8;
     // From byte 2 on, Q4_0's first and third block; from byte 8 on, its second and fourth.
@@ -97,10 +92,6 @@ final class FewHalves extends FewNibbles {
         of.quarter(row).op(VPERMW, found, words, of.row(row, 0));
       }
     }
-    a.op(VCVTPH2PS, SCALES, found.as(32));
-    if (minimum) {
-      a.op(VEXTRACTF64X4, found.as(32), found, 1);
-      a.op(VCVTPH2PS, MINIMA, found.as(32));
-    }
+    toFloats(found);
   }
 }

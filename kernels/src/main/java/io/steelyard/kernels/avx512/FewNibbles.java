@@ -4,6 +4,8 @@ import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTI32X4;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
+import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
+import static io.steelyard.kernels.assembler.Op.VEXTRACTF64X4;
 import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS;
@@ -51,7 +53,7 @@ abstract class FewNibbles implements FewTokens.Body {
   /** Whether blocks have minima, which are added to their values. */
   final boolean minimum;
 
-  private final int blockBytes;
+  final int blockBytes;
 
   /** The words of four blocks of activations that low and high nibbles are multiplied with. */
   private final Mem low;
@@ -107,6 +109,15 @@ abstract class FewNibbles implements FewTokens.Body {
 
   /** Loads four rows' scales, and minima where there are some. */
   abstract void scales(boolean some);
+
+  /** Float16 scales of four rows, then minima where there are some, become float32. */
+  final void toFloats(Vec found) {
+    a.op(VCVTPH2PS, SCALES, found.as(32));
+    if (minimum) {
+      a.op(VEXTRACTF64X4, found.as(32), found, 1);
+      a.op(VCVTPH2PS, MINIMA, found.as(32));
+    }
+  }
 
   @Override
   public void group() {
