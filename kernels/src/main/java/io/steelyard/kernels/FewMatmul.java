@@ -128,8 +128,8 @@ final class FewMatmul {
     private int blocks;
 
     /**
-     * Scales and sums are taken for eight blocks at a time, or sums for four in a register of
-     * eight; of blocks that aren't there they are 0.
+     * Blocks are taken eight at a time, or sums for four in a register of eight; what isn't there
+     * is 0.
      */
     private int room;
 
@@ -150,14 +150,16 @@ final class FewMatmul {
     void write(long address) {
       this.address = address;
       Function function = code.single(format.function());
-      int missing = room - blocks;
+      int lastEight = blocks / 8 * 8;
+      int places = room - lastEight;
       for (int token = 0; token < tokens; token++) {
         long to = address + token * stride;
+        RawMemory.clear(to + (long) format.block() * lastEight, (long) format.block() * places);
+        RawMemory.clear(
+            to + scales + (long) format.scale() * lastEight, (long) format.scale() * places);
+        RawMemory.clear(
+            to + sums + (long) format.sum() * lastEight, (long) format.sum() * places + 32);
         function.call(x.address(token), to, blocks, to + scales, to + sums);
-        RawMemory.clear(
-            to + scales + (long) format.scale() * blocks, (long) format.scale() * missing);
-        RawMemory.clear(
-            to + sums + (long) format.sum() * blocks, (long) format.sum() * missing + 32);
       }
     }
   }

@@ -1,7 +1,5 @@
 package io.steelyard.kernels.avx2;
 
-import static io.steelyard.kernels.assembler.Gpr.R10;
-import static io.steelyard.kernels.assembler.Gpr.R11;
 import static io.steelyard.kernels.assembler.Gpr.R12;
 import static io.steelyard.kernels.assembler.Gpr.R13;
 import static io.steelyard.kernels.assembler.Gpr.R14;
@@ -15,6 +13,7 @@ import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
+import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
@@ -28,11 +27,13 @@ import static io.steelyard.kernels.assembler.Op.VMULSS;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
+import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
 import static io.steelyard.kernels.assembler.Op.VPOR;
 import static io.steelyard.kernels.assembler.Op.VPSHUFB;
 import static io.steelyard.kernels.assembler.Op.VPSLLW_IMM;
+import static io.steelyard.kernels.assembler.Op.VPSRLD_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSRLVD;
 import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
 import static io.steelyard.kernels.assembler.Op.VPSUBB;
@@ -74,6 +75,9 @@ final class Unpack {
   private static final Vec OWN = ymm(10);
   private static final Vec TABLE = ymm(9);
 
+  /** Of Q4_K and Q5_K: where {@link #kScales} finds what it needs, below what is on the stack. */
+  private static final int K_CONSTANTS = -48;
+
   private Unpack() {}
 
   /**
@@ -114,6 +118,9 @@ final class Unpack {
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
     for (Gpr register : kept) {
       a.push(register);
+    }
+    if (type == DataType.Q4_K || type == DataType.Q5_K) {
+      kConstants(a, K_CONSTANTS);
     }
     a.mov(R12, RDI);
     a.mov(R13, RSI);
@@ -186,7 +193,11 @@ final class Unpack {
         }
       }
       case Q4_K, Q5_K -> {
-        kScales(a, offset -> at(RDI, offset), at(RDX), at(RCX), new Gpr[] {RAX, R10, R11}, 8);
+        kScales(a, offset -> at(RDI, offset), K_CONSTANTS, ymm(0), ymm(1), ymm(2));
+        a.op(VMOVUPS_STORE, at(RDX), ymm(0));
+        Snippets.clear(a, ymm(2));
+        a.op(VSUBPS, ymm(1), ymm(2), ymm(1));
+        a.op(VMOVUPS_STORE, at(RCX), ymm(1));
         for (int pair = 0; pair < 4; pair++) {
           fourOrFive(a, type, pair);
         }
@@ -242,56 +253,52 @@ final class Unpack {
     a.op(VMOVDQU_STORE, at(RSI, 32 * run), ymm(0));
   }
 
-  /**
-   * Scales and minima of a block of Q4_K or Q5_K: eight each, of 6 bits, in 12 bytes. Minima are
-   * subtracted, so they are stored negated.
-   *
-   * @param block the places of the block by offset
-   * @param scratch three registers to overwrite
-   * @param vectors the first of four vector registers to overwrite
-   */
-  static void kScales(
-      Assembler a, IntFunction<Mem> block, Mem scales, Mem offsets, Gpr[] scratch, int vectors) {
-    Vec wide = ymm(vectors);
-    Vec factor = ymm(vectors + 1);
-    Vec zero = ymm(vectors + 2);
-    // Words s0 s1 s2: the first four scales are s0's low 6 bits, the first four minima s1's; the
-    // others have their low 4 bits in s2 and the upper 2 in s0 and s1.
-    for (int minima = 0; minima < 2; minima++) {
-      kWord(a, block.apply(4 + 4 * minima), block.apply(12), 4 * minima, scratch);
-      a.op(VPBROADCASTW, factor.as(16), block.apply(2 * minima));
-      a.op(VCVTPH2PS, factor, factor.as(16));
-      a.mov(at(Gpr.RSP, -8), scratch[0]);
-      a.op(VPMOVZXBD, wide, at(Gpr.RSP, -8));
-      a.op(VCVTDQ2PS, wide, wide);
-      a.op(VMULPS, wide, wide, factor);
-      if (minima == 1) {
-        Snippets.clear(a, zero);
-        a.op(VSUBPS, wide, zero, wide);
-      }
-      a.op(VMOVUPS_STORE, minima == 1 ? offsets : scales, wide);
-    }
+  /** Writes what {@link #kScales} needs to the stack, 48 bytes from a place on. */
+  static void kConstants(Assembler a, int place) {
+    longs(a, place, 0x3F3F_3F3F_3F3F_3F3FL, 0x0F0F_0F0F_0F0F_0F0FL);
+    longs(a, place + 16, 0, 0x3030_3030_3030_3030L);
+    longs(a, place + 32, 0, 0x4_0000_0000L);
   }
 
-  /** Eight numbers of 6 bits become the bytes of a register. */
-  private static void kWord(Assembler a, Mem own, Mem shared, int shift, Gpr[] scratch) {
-    Gpr first = scratch[0];
-    Gpr upper = scratch[1];
-    Gpr second = scratch[2];
-    a.mov32(first, own);
-    a.mov(upper, first);
-    a.shr(upper, 6);
-    a.and(upper, 0x0303_0303);
-    a.shl(upper, 4);
-    a.and(first, 0x3F3F_3F3F);
-    a.mov32(second, shared);
-    if (shift > 0) {
-      a.shr(second, shift);
+  /** Writes 16 bytes to the stack. */
+  static void longs(Assembler a, int place, long low, long high) {
+    a.mov(RAX, low);
+    a.mov(at(RSP, place), RAX);
+    a.mov(RAX, high);
+    a.mov(at(RSP, place + 8), RAX);
+  }
+
+  /**
+   * Scales and minima of a block of Q4_K or Q5_K: eight each, of 6 bits, in 12 bytes. Minima are to
+   * be subtracted.
+   *
+   * @param block the places of the block by offset
+   * @param constants where {@link #kConstants} are
+   * @param other a register to overwrite
+   */
+  static void kScales(
+      Assembler a, IntFunction<Mem> block, int constants, Vec scales, Vec minima, Vec other) {
+    Vec words = scales.as(16);
+    Vec upper = minima.as(16);
+    // Words s0 s1 s2: the first four scales are s0's low 6 bits, the first four minima s1's; the
+    // others have their low 4 bits in s2 and the upper 2 in s0 and s1.
+    a.op(VMOVDQU, words, block.apply(4));
+    a.op(VPSRLD_IMM, upper, words, 2);
+    a.op(VPERMILPS, upper, upper, 0x44);
+    a.op(VPAND, upper, upper, at(RSP, constants + 16));
+    a.op(VPERMILPS, words, words, 0xA4);
+    a.op(VPSRLVD, words, words, at(RSP, constants + 32));
+    a.op(VPAND, words, words, at(RSP, constants));
+    a.op(VPOR, words, words, upper);
+    a.op(VPERMILPS, words, words, 0xD8);
+    a.op(VPERMILPS, upper, words, 0x0E);
+    Vec[] numbers = {scales, minima};
+    for (int i = 0; i < 2; i++) {
+      a.op(VPMOVZXBD, numbers[i], numbers[i].as(16));
+      a.op(VCVTDQ2PS, numbers[i], numbers[i]);
+      half(a, other, block.apply(2 * i));
+      a.op(VMULPS, numbers[i], numbers[i], other);
     }
-    a.and(second, 0x0F0F_0F0F);
-    a.or(second, upper);
-    a.shl(second, 32);
-    a.or(first, second);
   }
 
   /** Moves the bits of every word up, or down for a negative count. */
