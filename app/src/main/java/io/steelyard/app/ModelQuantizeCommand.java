@@ -15,11 +15,9 @@ import io.steelyard.models.quantize.Scheme;
 import io.steelyard.models.quantize.Sparsity;
 import io.steelyard.models.safetensors.SafetensorsModel;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,7 +96,7 @@ final class ModelQuantizeCommand implements Callable<Integer> {
       names = "--imatrix",
       paramLabel = "FILE",
       description =
-          "what matters more: a text, on which SOURCE is run, or a file of llama-imatrix (GGUF);"
+          "what matters more: a text, on which SOURCE is run, or a file of llama-imatrix;"
               + " for the scales of q2_k to q6_k, iq4_nl and iq4_xs")
   Path imatrix;
 
@@ -150,21 +148,17 @@ final class ModelQuantizeCommand implements Callable<Integer> {
     if (!Files.isRegularFile(imatrix)) {
       throw new UsageException("--imatrix " + imatrix + ": there is no such file");
     }
-    if (isGguf(imatrix)) {
-      return Importance.read(imatrix);
+    try {
+      if (Importance.isStored(imatrix)) {
+        return Importance.read(imatrix);
+      }
+    } catch (UncheckedIOException e) {
+      throw new UsageException("--imatrix " + imatrix + ": " + RunException.reason(e.getCause()));
     }
     String text = Models.text("--imatrix", imatrix);
     try (Kernels kernels = Kernels.of(Kernels.best(), threads.count());
         BytesBar bar = new BytesBar(console, "running on " + imatrix.getFileName())) {
       return ImportanceCollector.collect(model, kernels, imatrix.toString(), text, bar);
-    }
-  }
-
-  private static boolean isGguf(Path file) {
-    try (InputStream in = Files.newInputStream(file)) {
-      return Arrays.equals(in.readNBytes(4), "GGUF".getBytes(StandardCharsets.US_ASCII));
-    } catch (IOException e) {
-      throw new UsageException("--imatrix " + file + ": " + RunException.reason(e));
     }
   }
 

@@ -5,7 +5,13 @@ import io.steelyard.kernels.Tensor;
 import io.steelyard.kernels.codec.TensorCodec;
 import io.steelyard.models.ModelException;
 import io.steelyard.models.gguf.GgufFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Optional;
@@ -37,11 +43,37 @@ public final class Importance {
   }
 
   /**
-   * Reads a file of llama.cpp's {@code llama-imatrix} in its GGUF format.
+   * Whether a file is no text: one of either format begins with {@code GGUF}, or with the number of
+   * its tensors, which has no use for the highest of its four bytes.
+   *
+   * @throws UncheckedIOException if it can't be read
+   */
+  public static boolean isStored(Path path) {
+    byte[] start = start(path);
+    return isGguf(start) || (start.length == 4 && start[3] == 0);
+  }
+
+  private static byte[] start(Path path) {
+    try (InputStream in = Files.newInputStream(path)) {
+      return in.readNBytes(4);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static boolean isGguf(byte[] start) {
+    return Arrays.equals(start, "GGUF".getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /**
+   * Reads a file of llama.cpp's {@code llama-imatrix}, in its GGUF format or the one before that.
    *
    * @throws ModelException if it is none, or is damaged
    */
   public static Importance read(Path path) {
+    if (!isGguf(start(path))) {
+      return new Importance(path.toString(), DataFile.read(path));
+    }
     try (GgufFile file = GgufFile.open(path)) {
       Map<String, float[]> means = new TreeMap<>();
       for (String name : file.tensorNames()) {

@@ -19,7 +19,12 @@ import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.tokenizer.Tokenizer;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,6 +108,50 @@ class ImportanceTest {
         .isInstanceOf(ModelException.class)
         .hasMessageContaining(
             "6 values for tensor 'blk.0.attn_q.weight', which has 4 columns in each of 2 experts");
+  }
+
+  /** A file of the format before GGUF, of one tensor. */
+  private Path data(String name, int calls, float... values) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
+    byte[] text = name.getBytes(StandardCharsets.UTF_8);
+    bytes.putInt(1).putInt(text.length).put(text).putInt(calls).putInt(values.length);
+    for (float value : values) {
+      bytes.putFloat(value);
+    }
+    // The last chunk, and what text it was made of.
+    bytes.putInt(calls).putInt(8).put("text.txt".getBytes(StandardCharsets.UTF_8));
+    Path path = directory.resolve("imatrix.dat");
+    return Files.write(path, Arrays.copyOf(bytes.array(), bytes.position()));
+  }
+
+  @Test
+  void readsWhatLlamaImatrixWroteBeforeGguf() throws IOException {
+    Path path = data("blk.0.attn_q.weight", 4, 4, 8, 12);
+
+    assertThat(Importance.isStored(path)).isTrue();
+    assertThat(Importance.read(path).means().get("blk.0.attn_q.weight")).containsExactly(1, 2, 3);
+    assertThat(Importance.isStored(Files.writeString(directory.resolve("t"), TEXT))).isFalse();
+  }
+
+  @Test
+  void refusesDamagedDataWithoutAskingForItsMemory() throws IOException {
+    Path path = data("blk.0.attn_q.weight", 4, 4, 8, 12);
+    byte[] whole = Files.readAllBytes(path);
+    int values = 8 + "blk.0.attn_q.weight".length() + 4;
+    for (int length = 4; length < values + 4 + 12; length++) {
+      Files.write(path, Arrays.copyOf(whole, length));
+      assertThatThrownBy(() -> Importance.read(path))
+          .isInstanceOf(ModelException.class)
+          .hasMessageContaining("is no importance matrix, or is damaged");
+    }
+    byte[] huge = whole.clone();
+    huge[values + 3] = 0x7F;
+    Files.write(path, huge);
+    assertThatThrownBy(() -> Importance.read(path))
+        .isInstanceOf(ModelException.class)
+        .hasMessageContaining("are left");
+    Path none = data("blk.0.attn_q.weight", 4, 4, Float.NaN, 12);
+    assertThatThrownBy(() -> Importance.read(none)).hasMessageContaining("a mean square of NaN");
   }
 
   @Test
