@@ -6,6 +6,7 @@ It speaks the protocol of docs/writing-an-engine.md. Times of calls are the work
 
 import contextlib
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -33,7 +34,7 @@ def worker_command() -> list[str]:
     command += ["--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xms16m", "-Xmx2g"]
     command += ["-XX:ThreadPriorityPolicy=1", "-XX:CompilerThreadPriority=5", "-XX:-PrintWarnings"]
     command += ["-Djdk.reflect.useNativeAccessorOnly=true", "-XX:+UnlockDiagnosticVMOptions"]
-    command += ["-XX:ArchiveRelocationMode=0", "-XX:InlineSmallCode=800", "-XX:NewSize=2m"]
+    command += ["-XX:ArchiveRelocationMode=0", "-XX:InlineSmallCode=200", "-XX:NewSize=2m"]
     cache = LIBRARIES / "workers.aot"
     if cache.exists():
         command.append(f"-XX:AOTCache={cache}")
@@ -51,7 +52,8 @@ class SteelyardPeer:
         command = worker_command()
         self.calls = 0
         self.started = time.monotonic_ns()
-        self.worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        environment = os.environ | {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "32768"}
+        self.worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
         self.info = self._call("hello")
 
     def started_ns(self) -> int:

@@ -5,6 +5,7 @@ import io.steelyard.engines.CodeChecksum;
 import io.steelyard.engines.TokenLoop;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.machine.SystemMemory;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.Engine;
@@ -104,6 +105,7 @@ public final class SteelyardEngine implements Engine {
     close();
     long start = System.nanoTime();
     LoadedModel model = LoadedModel.load(Path.of(request.model()), options, arithmetic);
+    SystemMemory.releaseReadFiles();
     long nanos = System.nanoTime() - start;
     loaded = Optional.of(model);
     model.beginProfile();

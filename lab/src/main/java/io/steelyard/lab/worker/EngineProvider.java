@@ -26,6 +26,11 @@ public interface EngineProvider {
     return List.of();
   }
 
+  /** Variables that the worker needs in its environment. */
+  default Map<String, String> environment() {
+    return Map.of();
+  }
+
   /** Makes the engine. Called once, in the worker process. */
   Engine create() throws EngineException;
 }

@@ -104,7 +104,7 @@ public record WorkerCommand(
     command.add(WorkerMain.class.getName());
     command.add(provider.getClass().getName());
     command.add("/dev/fd/3");
-    return new WorkerCommand(provider.name(), command, Map.of(), "");
+    return new WorkerCommand(provider.name(), command, provider.environment(), "");
   }
 
   /** The same with further variables in its environment. */

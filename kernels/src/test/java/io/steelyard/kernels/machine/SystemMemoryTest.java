@@ -1,0 +1,58 @@
+package io.steelyard.kernels.machine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+@EnabledOnOs(
+    value = OS.LINUX,
+    disabledReason = "not applicable here: only Linux says what is mapped")
+class SystemMemoryTest {
+  private static final int BYTES = 64 << 20;
+
+  @Test
+  void releasesWhatWasReadOfFilesAndKeepsWhatWasWritten(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("mapped");
+    byte[] bytes = new byte[BYTES];
+    bytes[BYTES / 2] = 42;
+    Files.write(file, bytes);
+    try (Arena arena = Arena.ofConfined();
+        FileChannel channel =
+            FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      // Until the disk has it, the system takes it for written.
+      channel.force(true);
+      MemorySegment read = channel.map(MapMode.READ_ONLY, 0, BYTES, arena);
+      MemorySegment written = channel.map(MapMode.PRIVATE, 0, BYTES, arena);
+      written.set(ValueLayout.JAVA_BYTE, 1, (byte) 7);
+      for (long at = 0; at < BYTES; at += 4096) {
+        assertThat(read.get(ValueLayout.JAVA_BYTE, at)).isEqualTo(bytes[(int) at]);
+      }
+      long before = resident();
+      SystemMemory.releaseReadFiles();
+      assertThat(before - resident()).isGreaterThan(BYTES / 1024);
+      assertThat(read.get(ValueLayout.JAVA_BYTE, BYTES / 2)).isEqualTo((byte) 42);
+      assertThat(written.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) 7);
+    }
+  }
+
+  /** Memory in use that files are the source of, in KB. */
+  private static long resident() throws IOException {
+    List<String> lines = Files.readAllLines(Path.of("/proc/self/status"));
+    String line =
+        lines.stream().filter(each -> each.startsWith("RssFile:")).findFirst().orElseThrow();
+    return Long.parseLong(line.replaceAll("[^0-9]", ""));
+  }
+}
