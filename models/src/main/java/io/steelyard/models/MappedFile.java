@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -75,6 +76,22 @@ public final class MappedFile implements AutoCloseable {
       close();
       throw new ModelException(
           path + " was cut short while it was being read; start again when it is complete", e);
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
+  }
+
+  /**
+   * Reads as {@link #read} does, by a mapping that is gone afterwards: what was read takes up no
+   * memory any longer, and what is returned must not refer to it.
+   */
+  public <T> T readApart(Function<MemorySegment, T> reader) {
+    try (MappedFile again = open(path, "give the model once more")) {
+      if (!Objects.equals(again.opened.fileKey(), opened.fileKey())) {
+        throw new ModelException(path + " was replaced while it was being opened; run again");
+      }
+      return again.read(reader);
     } catch (RuntimeException | Error e) {
       close();
       throw e;

@@ -148,7 +148,7 @@ public final class SteelyardEngine implements Engine {
   private void endStart() {
     if (!started) {
       started = true;
-      Thread.ofPlatform().daemon().name("steelyard-release").start(SystemMemory::releaseReadFiles);
+      Thread.ofPlatform().daemon().name("steelyard-release").start(SystemMemory::releaseStart);
     }
   }
 

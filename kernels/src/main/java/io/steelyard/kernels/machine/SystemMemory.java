@@ -26,6 +26,14 @@ public final class SystemMemory {
 
   private static final Path MAPPINGS = Path.of("/proc/self/smaps");
 
+  /**
+   * In the paths of files that are mapped as long as the process lives: those of the virtual
+   * machine, and its cache of classes. Of others the mapping may be gone, and memory that nothing
+   * has a copy of may be in its place, before it is released.
+   */
+  private static final List<String> LASTING =
+      List.of(" " + System.getProperty("java.home") + "/lib/", ".aot", ".jsa");
+
   /** Where a mapping's rights say whether it is written to, behind the blank before them. */
   private static final int WRITE_RIGHT = 2;
 
@@ -59,11 +67,11 @@ public final class SystemMemory {
   }
 
   /**
-   * Gives back what only the start needed of files that are mapped to be read: the code of
-   * libraries, the cache of classes. What is used again comes back from the system's own copy.
-   * Where the system doesn't say what is mapped, nothing changes.
+   * Gives back what only the start needed of the virtual machine's code and its cache of classes.
+   * What is used again comes back from the system's own copy of the files. Where the system doesn't
+   * say what is mapped, nothing changes.
    */
-  public static void releaseReadFiles() {
+  public static void releaseStart() {
     List<String> lines;
     try {
       lines = Files.readAllLines(MAPPINGS);
@@ -72,7 +80,7 @@ public final class SystemMemory {
     }
     long from = 0;
     long to = 0;
-    boolean readFile = false;
+    boolean released = false;
     for (String line : lines) {
       if (!Character.isUpperCase(line.charAt(0))) {
         // A mapping: "from-to rights offset device inode path".
@@ -80,8 +88,9 @@ public final class SystemMemory {
         int blank = line.indexOf(' ');
         from = Long.parseUnsignedLong(line, 0, dash, 16);
         to = Long.parseUnsignedLong(line, dash + 1, blank, 16);
-        readFile = line.charAt(blank + WRITE_RIGHT) == '-' && line.indexOf('/') > 0;
-      } else if (readFile && line.startsWith("Anonymous:") && line.endsWith(" 0 kB")) {
+        released =
+            line.charAt(blank + WRITE_RIGHT) == '-' && LASTING.stream().anyMatch(line::contains);
+      } else if (released && line.startsWith("Anonymous:") && line.endsWith(" 0 kB")) {
         // What was written, such as a library's table of addresses, is nowhere else.
         NativeCalls.call(NativeCalls.function("madvise"), from, to - from, NOT_NEEDED, 0, 0, 0);
       }

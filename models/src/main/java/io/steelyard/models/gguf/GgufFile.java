@@ -90,7 +90,7 @@ public final class GgufFile implements ModelFile {
       for (Path file : files) {
         MappedFile mapping = MappedFile.open(file, "give a .gguf model");
         mappings.add(mapping);
-        headers.add(mapping.read(data -> new HeaderReader(file.toString(), data).read()));
+        headers.add(mapping.readApart(data -> new HeaderReader(file.toString(), data).read()));
       }
       Shards.check(files, headers);
       return new GgufFile(
