@@ -26,13 +26,7 @@ public final class SystemMemory {
 
   private static final Path MAPPINGS = Path.of("/proc/self/smaps");
 
-  /**
-   * In the paths of files that are mapped as long as the process lives: those of the virtual
-   * machine, and its cache of classes. Of others the mapping may be gone, and memory that nothing
-   * has a copy of may be in its place, before it is released.
-   */
-  private static final List<String> LASTING =
-      List.of(" " + System.getProperty("java.home") + "/lib/", ".aot", ".jsa");
+  private static final String VIRTUAL_MACHINE = System.getProperty("java.home") + "/lib/";
 
   /** Where a mapping's rights say whether it is written to, behind the blank before them. */
   private static final int WRITE_RIGHT = 2;
@@ -88,13 +82,21 @@ public final class SystemMemory {
         int blank = line.indexOf(' ');
         from = Long.parseUnsignedLong(line, 0, dash, 16);
         to = Long.parseUnsignedLong(line, dash + 1, blank, 16);
-        released =
-            line.charAt(blank + WRITE_RIGHT) == '-' && LASTING.stream().anyMatch(line::contains);
+        released = line.charAt(blank + WRITE_RIGHT) == '-' && isLasting(line);
       } else if (released && line.startsWith("Anonymous:") && line.endsWith(" 0 kB")) {
         // What was written, such as a library's table of addresses, is nowhere else.
         NativeCalls.call(NativeCalls.function("madvise"), from, to - from, NOT_NEEDED, 0, 0, 0);
       }
     }
+  }
+
+  /**
+   * Whether a file is mapped as long as the process lives. Of others the mapping may be gone, and
+   * memory that nothing has a copy of may be in its place, before it is released.
+   */
+  private static boolean isLasting(String mapping) {
+    String path = mapping.substring(Math.max(0, mapping.indexOf('/')));
+    return path.startsWith(VIRTUAL_MACHINE) || path.endsWith(".aot") || path.endsWith(".jsa");
   }
 
   private static void free(long address, long bytes) {
