@@ -4,6 +4,8 @@ import io.steelyard.history.Trend;
 import io.steelyard.history.TrendChanges;
 import io.steelyard.reports.TrendChart;
 import io.steelyard.stats.SeriesChanges.Kind;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
@@ -11,10 +13,18 @@ import java.util.List;
 
 /** A trend with its changes as a chart. */
 final class TrendView {
-  private static final DateTimeFormatter DAY =
-      DateTimeFormatter.ofPattern("yyyy-MM-dd").withZone(ZoneId.systemDefault());
+  private static final DateTimeFormatter DAY = format("yyyy-MM-dd");
+
+  /** For runs of a few days, which would otherwise have the same name. */
+  private static final DateTimeFormatter TIME = format("MM-dd HH:mm");
+
+  private static final Duration FEW_DAYS = Duration.ofDays(3);
 
   private TrendView() {}
+
+  private static DateTimeFormatter format(String pattern) {
+    return DateTimeFormatter.ofPattern(pattern).withZone(ZoneId.systemDefault());
+  }
 
   /** What is followed, in a line: {@code tg64 of steelyard, SmolLM2, on EPYC 7B13}. */
   static String title(Trend.Series series) {
@@ -28,6 +38,10 @@ final class TrendView {
 
   static TrendChart chart(Trend trend, TrendChanges changes) {
     Trend.Series series = trend.series();
+    Instant first = trend.points().getFirst().started();
+    Instant last = trend.points().getLast().started();
+    boolean few = Duration.between(first, last).compareTo(FEW_DAYS) < 0;
+    DateTimeFormatter when = few ? TIME : DAY;
     return new TrendChart(
         title(series),
         "Each run's mean with its 95 % interval, and the levels between changes. "
@@ -37,7 +51,7 @@ final class TrendView {
             .map(
                 point ->
                     new TrendChart.Point(
-                        DAY.format(point.started()), point.mean(), point.low(), point.high()))
+                        when.format(point.started()), point.mean(), point.low(), point.high()))
             .toList(),
         levels(trend, changes.changes()),
         changes.changes().stream()
