@@ -72,7 +72,7 @@ public final class Importance {
    */
   public static Importance read(Path path) {
     if (!isGguf(start(path))) {
-      return new Importance(path.toString(), DataFile.read(path));
+      return new Importance(path.toString(), LegacyImatrix.read(path));
     }
     try (GgufFile file = GgufFile.open(path)) {
       Map<String, float[]> means = new TreeMap<>();

@@ -1,14 +1,10 @@
 package io.steelyard.models.quantize;
 
+import io.steelyard.models.MappedFile;
 import io.steelyard.models.ModelException;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
@@ -20,7 +16,7 @@ import java.util.TreeMap;
  * counted, how many values follow, and the values, which are means times the calls; then what text
  * it was made of. Numbers have 32 bits, the lowest first.
  */
-final class DataFile {
+final class LegacyImatrix {
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfFloat FLOAT =
@@ -33,7 +29,7 @@ final class DataFile {
   private final MemorySegment bytes;
   private long position;
 
-  private DataFile(Path path, MemorySegment bytes) {
+  private LegacyImatrix(Path path, MemorySegment bytes) {
     this.path = path;
     this.bytes = bytes;
   }
@@ -44,11 +40,8 @@ final class DataFile {
    * @throws ModelException if the file is something else, or is damaged
    */
   static Map<String, float[]> read(Path path) {
-    try (FileChannel channel = FileChannel.open(path);
-        Arena arena = Arena.ofConfined()) {
-      return new DataFile(path, channel.map(MapMode.READ_ONLY, 0, channel.size(), arena)).means();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    try (MappedFile file = MappedFile.open(path, "give a file of llama-imatrix")) {
+      return file.read(data -> new LegacyImatrix(path, data).means());
     }
   }
 
