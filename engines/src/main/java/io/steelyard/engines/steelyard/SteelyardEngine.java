@@ -5,7 +5,7 @@ import io.steelyard.engines.CodeChecksum;
 import io.steelyard.engines.TokenLoop;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
-import io.steelyard.kernels.machine.SystemMemory;
+import io.steelyard.kernels.machine.StartPages;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
 import io.steelyard.lab.worker.Engine;
@@ -144,11 +144,14 @@ public final class SteelyardEngine implements Engine {
     return new PrefillReport(nanos, TokenLoop.best(logits));
   }
 
-  /** Beside what follows the first pass, which is not measured yet. */
+  /**
+   * Gives back what only the start needed, when the first pass is over: not before the first token,
+   * for which a cold start waits.
+   */
   private void endStart() {
     if (!started) {
       started = true;
-      Thread.ofPlatform().daemon().name("steelyard-release").start(SystemMemory::releaseStart);
+      Thread.ofPlatform().daemon().name("steelyard-release").start(StartPages::release);
     }
   }
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledOnOs(
     value = OS.LINUX,
     disabledReason = "not applicable here: only Linux says what is mapped")
-class SystemMemoryTest {
+class StartPagesTest {
   private static final int BYTES = 64 << 20;
 
   @Test
@@ -49,7 +49,7 @@ class SystemMemoryTest {
         assertThat(read.get(ValueLayout.JAVA_BYTE, at)).isEqualTo(bytes[(int) at]);
       }
       long before = resident();
-      SystemMemory.releaseStart();
+      StartPages.release();
       long released = before - resident();
       assertThat(read.get(ValueLayout.JAVA_BYTE, BYTES / 2)).isEqualTo((byte) 42);
       assertThat(written.get(ValueLayout.JAVA_BYTE, 1)).isEqualTo((byte) 7);
