@@ -45,6 +45,7 @@ import picocli.CommandLine.ScopeType;
     subcommands = {
       CompareCommand.class,
       BenchCommand.class,
+      AttentionCommand.class,
       SweepCommand.class,
       SuiteCommand.class,
       RegressCommand.class,

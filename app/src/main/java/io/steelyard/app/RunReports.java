@@ -27,9 +27,6 @@ import java.util.Map;
 
 /** Turns a run's records into what `reports` renders, and writes the report into its directory. */
 final class RunReports {
-  /** The rows of a run's own kind of table, as numbers. */
-  private static final String ROWS = "rows.json";
-
   private final RunDirectory directory;
   private final StudyRun.Outcome outcome;
   private final Study study;
@@ -44,6 +41,7 @@ final class RunReports {
   void write(Console console) {
     Map<String, String> formulas = new LinkedHashMap<>();
     Metric.of(study).forEach(metric -> formulas.put(metric.name(), metric.formula()));
+    List<StudyView> views = StudyView.of(directory, outcome);
     ReportInput input =
         new ReportInput(
             outcome.summary(),
@@ -55,12 +53,10 @@ final class RunReports {
             setting(),
             study.limits().map(RooflineTable::sentence).orElse(""),
             details(),
-            notes());
-    List<StudyView> views = StudyView.of(directory, outcome);
-    if (!views.isEmpty()) {
-      directory.write(
-          ROWS, Json.pretty(views.stream().flatMap(view -> view.rows().stream()).toList()));
-    }
+            notes(),
+            views.stream().flatMap(view -> view.charts().stream()).toList());
+    StudyView.rows(views)
+        .forEach((name, rows) -> directory.write(name + ".json", Json.pretty(rows)));
     try {
       MarkdownReport.write(directory.path(), input).problems().forEach(console::note);
     } catch (IOException e) {

@@ -3,7 +3,6 @@ package io.steelyard.kernels;
 import io.steelyard.kernels.amx.Amx;
 import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.avx512.Avx512;
-import io.steelyard.kernels.machine.MachineCode;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Set;
@@ -42,19 +41,8 @@ public interface Kernels extends AutoCloseable {
     return switch (tier) {
       case REFERENCE -> new ReferenceKernels(new ThreadTeam(threads));
       case VECTOR -> VectorTier.create(threads, deterministic);
-      case AVX2, AVX512, AMX -> {
-        if (!available(tier)) {
-          throw new UnsupportedOperationException(
-              "the " + tier.label() + " tier can't run here: " + obstacle(tier));
-        }
-        MachineCode code =
-            switch (tier) {
-              case AVX2 -> new Avx2();
-              case AVX512 -> new Avx512();
-              default -> new Amx();
-            };
-        yield new MachineKernels(new ThreadTeam(threads), tier, code, deterministic);
-      }
+      case AVX2, AVX512, AMX ->
+          new MachineKernels(new ThreadTeam(threads), tier, MachineTier.code(tier), deterministic);
     };
   }
 

@@ -60,6 +60,10 @@ final class Lanes {
     vector.intoMemorySegment(ALL, address, ORDER);
   }
 
+  static IntVector ints(long address) {
+    return IntVector.fromMemorySegment(INTS, ALL, address, ORDER);
+  }
+
   static FloatVector broadcast(long address) {
     return FloatVector.broadcast(FLOATS, ALL.get(FLOAT, address));
   }

@@ -13,11 +13,15 @@ final class VectorTier {
     return ModuleLayer.boot().findModule(MODULE).isPresent();
   }
 
-  static Kernels create(int threads, boolean deterministic) {
+  static void require() {
     if (!available()) {
       throw new UnsupportedOperationException(
           "the vector tier needs the JVM flag --add-modules=" + MODULE);
     }
+  }
+
+  static Kernels create(int threads, boolean deterministic) {
+    require();
     return new VectorKernels(new ThreadTeam(threads), deterministic);
   }
 

@@ -20,7 +20,8 @@ final class EmulatedKernels {
         new MachineKernels(new ThreadTeam(threads), tier, code(tier), deterministic);
   }
 
-  private static MachineCode code(Tier tier) {
+  /** The functions of a tier. */
+  static MachineCode code(Tier tier) {
     return switch (tier) {
       case AVX2 ->
           new Avx2() {

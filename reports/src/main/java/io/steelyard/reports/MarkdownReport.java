@@ -62,6 +62,7 @@ public final class MarkdownReport {
     notes();
     results();
     quality();
+    input.charts().forEach(chart -> figure(chart.name(), chart.title()));
     figure(Plots.RATIOS, "Ratios to the baseline with 95 % intervals");
     figure(Plots.SAMPLES, "Every sample by block, warm-up lighter");
     plots

@@ -62,8 +62,8 @@ public final class Plots {
 
   /**
    * Draws {@code ratios.svg} and {@code .png} where something was compared, {@code samples.svg} and
-   * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions. A
-   * host without fonts gets none, and a sentence why.
+   * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions, and
+   * the charts of the run's own kind. A host without fonts gets none, and a sentence why.
    *
    * @throws IOException if a file can't be written
    */
@@ -82,6 +82,9 @@ public final class Plots {
       String model =
           input.summary().model() + (Rows.randomWeights(input.summary()) ? ", random weights" : "");
       write(directory, SAMPLES, () -> new SamplesPlot(model, input.series()), files, problems);
+    }
+    for (LineChart chart : input.charts()) {
+      write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
     }
     return new Result(files, problems);
   }

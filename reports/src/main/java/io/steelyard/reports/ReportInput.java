@@ -19,6 +19,7 @@ import java.util.Map;
  *     none
  * @param details tables of what the figures consist of; may be empty
  * @param notes sentences that a reader must know, such as why an interval is optimistic
+ * @param charts figures of the run's own kind; may be empty
  */
 public record ReportInput(
     Summary summary,
@@ -30,12 +31,14 @@ public record ReportInput(
     String setting,
     String limits,
     List<DetailTable> details,
-    List<String> notes) {
+    List<String> notes,
+    List<LineChart> charts) {
 
   public ReportInput {
     series = List.copyOf(series);
     details = List.copyOf(details);
     notes = List.copyOf(notes);
+    charts = List.copyOf(charts);
     if (!(margin > 0 && margin < 1)) {
       throw new IllegalArgumentException("margin " + margin + " is not between 0 and 1");
     }

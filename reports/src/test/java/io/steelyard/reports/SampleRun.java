@@ -271,7 +271,8 @@ final class SampleRun {
                     List.of("prefill", "1,416", "96.0"),
                     List.of("counted", "1,772", "299")),
                 "Means over processes. In parentheses: not counted.")),
-        List.of("Fork means of load look bimodal: its interval is optimistic."));
+        List.of("Fork means of load look bimodal: its interval is optimistic."),
+        List.of());
   }
 
   static Cell cell(

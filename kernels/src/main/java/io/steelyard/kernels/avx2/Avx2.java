@@ -52,7 +52,9 @@ public class Avx2 extends MachineCode {
 
   @Override
   public FewFormat fewFormat(DataType type) {
-    return FewUnsigned.takes(type) ? ByteActivations.FORMAT : FewActivations.FORMAT;
+    return FewUnsigned.takes(type) || type == DataType.Q6_K
+        ? ByteActivations.FORMAT
+        : FewActivations.FORMAT;
   }
 
   @Override
@@ -113,6 +115,9 @@ public class Avx2 extends MachineCode {
   protected Function makeFew(DataType type, int tokens) {
     if (FewUnsigned.takes(type)) {
       return FewUnsigned.of(type, tokens);
+    }
+    if (type == DataType.Q6_K) {
+      return FewSixBits.of(tokens);
     }
     if (FloatLevels.has(type)) {
       return FewFloatLevels.of(type, tokens);

@@ -26,10 +26,10 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode.Single;
 
 /**
- * Activations as {@link FewUnsigned} takes them: 32 values as signed bytes, where groups of four by
- * turns have one scale and another, so that a large value spoils 15 others, not 31. Of every eight
- * blocks the first and the fifth are a pair, and so on: the first 16 values of the one, then of the
- * other, then the last 16 of either; scales likewise.
+ * Activations as {@link FewUnsigned} and {@link FewSixBits} take them: 32 values as signed bytes,
+ * where groups of four by turns have one scale and another, so that a large value spoils 15 others,
+ * not 31. Of every eight blocks the first and the fifth are a pair, and so on: the first 16 values
+ * of the one, then of the other, then the last 16 of either; scales likewise.
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
  * where the first block's scales go; where the sum of the first block's activations goes, that of

@@ -6,29 +6,20 @@ import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Gpr.RBX;
-import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VADDSS;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
-import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231SS;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
-import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
-import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPMADDWD;
-import static io.steelyard.kernels.assembler.Op.VPMOVSXBD;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
-import static io.steelyard.kernels.assembler.Op.VPMOVZXBW;
-import static io.steelyard.kernels.assembler.Op.VPOR;
-import static io.steelyard.kernels.assembler.Op.VPSRLW_IMM;
-import static io.steelyard.kernels.assembler.Op.VPSUBW;
 import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
@@ -53,21 +44,12 @@ final class FewTokens extends RowLoop {
   /** Values of a loop over a type without blocks. */
   private static final int STEP = 16;
 
-  /** Bytes of the stack: scales of a large block. */
-  private static final int STACK = 64;
-
-  /** Bits of a word's lower nibble; of what a nibble lacks; what signed weights are less. */
-  private static final Vec NIBBLES = ymm(15);
-
-  private static final Vec HIGH_BITS = ymm(14);
-  private static final Vec EXCESS = ymm(13);
-
   private FewTokens(Assembler a, DataType type, int tokens) {
     super(a, type, tokens);
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, STACK));
+    return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, 0));
   }
 
   @Override
@@ -75,7 +57,6 @@ final class FewTokens extends RowLoop {
     switch (type) {
       case F32, F16, BF16, FP8_E4M3, FP8_E5M2 -> floats();
       case Q8_0 -> bytes();
-      case Q6_K -> sixBits();
       default -> throw MachineCode.unsupported(type);
     }
   }
@@ -140,130 +121,37 @@ final class FewTokens extends RowLoop {
     a.place(end);
   }
 
-  // ---- Types with blocks: 32 weights in two registers, with a scale, or one for either.
-
-  private static Vec weights(int half) {
-    return ymm(4 + half);
-  }
-
-  private static Vec scale(int half) {
-    return ymm(6 + half);
-  }
-
   @Override
   void constants() {
-    Snippets.constant(a, NIBBLES, 0x000F_000F, RAX);
-    Snippets.constant(a, HIGH_BITS, 0x0030_0030, RAX);
-    Snippets.constant(a, EXCESS, 0x0020_0020, RAX);
     if (EightBitFloats.has(type)) {
       EightBitFloats.constants(a);
     }
   }
 
-  private void nextBlock(Label block, int blocks) {
-    a.add(R12, type.blockBytes());
-    a.add(RBX, blocks * FewActivations.BLOCK);
-    a.sub(RBP, 1);
-    a.jump(Condition.NOT_EQUAL, block);
-  }
+  // ---- Blocks of 32 bytes, in two registers, with a scale.
 
   private void bytes() {
+    Vec scale = ymm(6);
+    Vec first = ymm(8);
+    Vec second = ymm(9);
+    Vec factor = ymm(10);
     Label block = a.loop();
-    for (int half = 0; half < 2; half++) {
-      a.op(VPMOVSXBW, weights(half), at(R12, 2 + 16 * half));
-    }
-    half(scale(0), 0);
-    multiply(0);
-    nextBlock(block, 1);
-  }
-
-  /** A float16 becomes float32 in all lanes. */
-  private void half(Vec to, int offset) {
-    a.op(VPBROADCASTW, to.as(16), at(R12, offset));
-    a.op(VCVTPH2PS, to, to.as(16));
-  }
-
-  /**
-   * Multiplies 32 weights with every token's activations.
-   *
-   * @param ahead the block's distance from RBX
-   */
-  private void multiply(int ahead) {
-    boolean halves = type == DataType.Q6_K;
+    a.op(VPMOVSXBW, ymm(4), at(R12, 2));
+    a.op(VPMOVSXBW, ymm(5), at(R12, 2 + 16));
+    a.op(VPBROADCASTW, scale.as(16), at(R12));
+    a.op(VCVTPH2PS, scale, scale.as(16));
     for (int token = 0; token < tokens; token++) {
-      Vec first = ymm(8);
-      Vec second = ymm(9);
-      Vec factor = ymm(10);
-      a.op(VPMADDWD, first, weights(0), token(token, ahead));
-      a.op(VPMADDWD, second, weights(1), token(token, ahead + 32));
-      a.op(VBROADCASTSS, factor, token(token, ahead + FewActivations.SCALE));
-      if (halves) {
-        a.op(VCVTDQ2PS, first, first);
-        a.op(VCVTDQ2PS, second, second);
-        a.op(VMULPS, first, first, scale(0));
-        a.op(VFMADD213PS, second, scale(1), first);
-        a.op(VFMADD231PS, sum(token), second, factor);
-      } else {
-        a.op(VPADDD, first, first, second);
-        a.op(VCVTDQ2PS, first, first);
-        a.op(VMULPS, factor, factor, scale(0));
-        a.op(VFMADD231PS, sum(token), first, factor);
-      }
+      a.op(VPMADDWD, first, ymm(4), token(token, 0));
+      a.op(VPMADDWD, second, ymm(5), token(token, 32));
+      a.op(VBROADCASTSS, factor, token(token, FewActivations.SCALE));
+      a.op(VPADDD, first, first, second);
+      a.op(VCVTDQ2PS, first, first);
+      a.op(VMULPS, factor, factor, scale);
+      a.op(VFMADD231PS, sum(token), first, factor);
     }
-  }
-
-  // ---- Blocks of 256, whose scales are unpacked to the stack.
-
-  private void sixBits() {
-    Label block = a.loop();
-    sixScales();
-    for (int run = 0; run < 8; run++) {
-      for (int half = 0; half < 2; half++) {
-        sixBits(run, half);
-      }
-      multiply(run * FewActivations.BLOCK);
-    }
-    nextBlock(block, 8);
-  }
-
-  /** 16 nibbles as words: the lower ones of 16 bytes, or the upper. */
-  private void nibbles(Vec to, int offset, boolean upper) {
-    a.op(VPMOVZXBW, to, at(R12, offset));
-    if (upper) {
-      a.op(VPSRLW_IMM, to, to, 4);
-    } else {
-      a.op(VPAND, to, to, NIBBLES);
-    }
-  }
-
-  /** Adds the bits that nibbles lack, from 16 bytes, moved up or down into their place. */
-  private void highBits(Vec to, int offset, int up) {
-    Vec bits = ymm(8);
-    a.op(VPMOVZXBW, bits, at(R12, offset));
-    if (up != 0) {
-      Unpack.shift(a, bits, bits, up);
-    }
-    a.op(VPAND, bits, bits, HIGH_BITS);
-    a.op(VPOR, to, to, bits);
-  }
-
-  private void sixScales() {
-    half(ymm(8), 208);
-    for (int eight = 0; eight < 2; eight++) {
-      a.op(VPMOVSXBD, ymm(9), at(R12, 192 + 8 * eight));
-      a.op(VCVTDQ2PS, ymm(9), ymm(9));
-      a.op(VMULPS, ymm(9), ymm(9), ymm(8));
-      a.op(VMOVUPS_STORE, at(RSP, 32 * eight), ymm(9));
-    }
-  }
-
-  private void sixBits(int run, int half) {
-    int part = run / 4;
-    int inPart = run % 4;
-    Vec weights = weights(half);
-    nibbles(weights, 64 * part + 32 * (inPart % 2) + 16 * half, inPart >= 2);
-    highBits(weights, 128 + 32 * part + 16 * half, 4 - 2 * inPart);
-    a.op(VPSUBW, weights, weights, EXCESS);
-    a.op(VBROADCASTSS, scale(half), at(RSP, 4 * (2 * run + half)));
+    a.add(R12, type.blockBytes());
+    a.add(RBX, FewActivations.BLOCK);
+    a.sub(RBP, 1);
+    a.jump(Condition.NOT_EQUAL, block);
   }
 }

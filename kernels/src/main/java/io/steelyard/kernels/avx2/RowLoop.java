@@ -27,8 +27,8 @@ import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 
 /**
- * The loop over rows of {@link FewTokens}, {@link FewUnsigned} and {@link FewLevels}: products of
- * rows as they lie in the file with one to four tokens.
+ * The loop over rows of {@link FewTokens}, {@link FewUnsigned}, {@link FewSixBits} and {@link
+ * FewLevels}: products of rows as they lie in the file with one to four tokens.
  *
  * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
  * activations to the next; where the first token's product goes; the address of seven longs: blocks

@@ -27,4 +27,11 @@ public final class BenchmarkProtocol {
   public static String operations(String workload) {
     return OPERATIONS + "." + workload;
   }
+
+  /**
+   * What results of an engine are held to: of the user's code there is nothing but the baseline.
+   */
+  public static String truth(String engine) {
+    return engine.equals(ENGINE) ? "the baseline" : "its definition";
+  }
 }

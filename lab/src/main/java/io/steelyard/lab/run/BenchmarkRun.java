@@ -13,6 +13,7 @@ import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.StudyBuilder;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.worker.EngineInfo;
@@ -24,6 +25,7 @@ import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import io.steelyard.lab.worker.Workers;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +43,9 @@ public final class BenchmarkRun {
 
   /** What agrees with the baseline. */
   private static final Output AGREES = new Output(new int[0], new float[0], 0);
+
+  /** What operations did by their own count: by label, by workload. */
+  public static final String COUNTS = "counts.json";
 
   /** A workload of a benchmark has an input of its own. */
   private static final Prompts NO_PROMPTS = new Prompts(List.of(new int[1]));
@@ -75,16 +80,30 @@ public final class BenchmarkRun {
       own.put(BenchmarkProtocol.VARIANT, variant);
       variants.put(variant, new Study.Engine(variant, BenchmarkProtocol.ENGINE, own));
     }
-    return Study.builder(command)
-        .model(new Study.Model(benchmark.name(), "", "", false, 0))
-        .engines(variants)
+    return study(command, benchmark.name(), variants, benchmark.workloads().keySet())
         .baseline(benchmark.baseline())
-        .metrics(
-            benchmark.workloads().keySet().stream().map(name -> Study.OPERATION + name).toList())
-        .shape(new Study.Shape(0, 0, 0, 1))
         .settings(settings)
         .design(design)
         .build();
+  }
+
+  /**
+   * Begins the study of operations that engines serve as {@code kernel} calls by the name of a
+   * workload, and prove where the shape holds {@link BenchmarkProtocol#PROVE}.
+   *
+   * @param name of what is studied
+   * @param variants by label
+   */
+  public static StudyBuilder study(
+      String command,
+      String name,
+      Map<String, Study.Engine> variants,
+      Collection<String> workloads) {
+    return Study.builder(command)
+        .model(new Study.Model(name, "", "", false, 0))
+        .engines(variants)
+        .metrics(workloads.stream().map(workload -> Study.OPERATION + workload).toList())
+        .shape(new Study.Shape(0, 0, 0, 1));
   }
 
   /** Whether a study is one of benchmarks. */
@@ -104,6 +123,9 @@ public final class BenchmarkRun {
       directory.write("plan.json", Json.pretty(study));
       directory.write("parity.json", Json.pretty(proofs.judged));
       directory.write("engines.json", "{}");
+      if (!proofs.counts.isEmpty()) {
+        directory.write(COUNTS, Json.pretty(proofs.counts));
+      }
       Function<List<Entry>, Summariser> summariser =
           entries -> new Summariser(study, Map.of(), proofs.judged, List.of(), entries);
       if (proofs.proved.containsKey(study.baseline())) {
@@ -132,13 +154,15 @@ public final class BenchmarkRun {
    * @param differing labels that didn't
    * @param broken a sentence for each label that could not be judged
    * @param operations by label, options that say how many operations a call of each workload has
+   * @param counts by label and workload, what an operation did by its own count
    */
   private record Proofs(
       Map<String, EngineParity> proved,
       List<Summary.Parity> judged,
       List<String> differing,
       List<String> broken,
-      Map<String, Map<String, String>> operations) {}
+      Map<String, Map<String, String>> operations,
+      Map<String, Map<String, Map<String, Long>>> counts) {}
 
   private Proofs proofs(Study plan, Workers workers) {
     Proofs proofs =
@@ -147,6 +171,7 @@ public final class BenchmarkRun {
             new ArrayList<>(),
             new ArrayList<>(),
             new ArrayList<>(),
+            new LinkedHashMap<>(),
             new LinkedHashMap<>());
     int done = 0;
     for (String label : plan.engines().keySet()) {
@@ -155,10 +180,16 @@ public final class BenchmarkRun {
       try {
         Proof proof = prove(plan, label, workers);
         proofs.operations.put(label, proof.operations);
+        if (!proof.counts.isEmpty()) {
+          proofs.counts.put(label, proof.counts);
+        }
         if (proof.differs.isEmpty()) {
           proofs.proved.put(label, proof.parity);
         } else {
-          failure = "on %s it gives something else than the baseline".formatted(proof.differs);
+          failure =
+              "on %s it gives something else than %s"
+                  .formatted(
+                      proof.differs, BenchmarkProtocol.truth(plan.engines().get(label).name()));
           proofs.differing.add(label);
         }
       } catch (WorkerException e) {
@@ -173,24 +204,33 @@ public final class BenchmarkRun {
   /**
    * What a variant did before it is timed.
    *
-   * @param differs the workload on which it gave something else than the baseline; empty where on
-   *     none
+   * @param differs the workload on which it gave something else than it should; empty where on none
    * @param operations options that say how many operations a call of each workload has
+   * @param counts by workload, what an operation did by its own count
    */
-  private record Proof(EngineParity parity, String differs, Map<String, String> operations) {}
+  private record Proof(
+      EngineParity parity,
+      String differs,
+      Map<String, String> operations,
+      Map<String, Map<String, Long>> counts) {}
 
   private static Proof prove(Study plan, String label, Workers workers) throws WorkerException {
     Study.Engine engine = plan.engines().get(label);
     Map<String, String> operations = new LinkedHashMap<>();
     Map<String, Long> estimates = new LinkedHashMap<>();
     Map<String, List<Output>> outputs = new LinkedHashMap<>();
+    Map<String, Map<String, Long>> counts = new LinkedHashMap<>();
     try (WorkerProcess worker = workers.start("proof-" + label, engine.name(), engine.options())) {
       EngineInfo info = worker.info();
       LoadReport loaded = workers.load(worker, engine.options());
       long startNanos = System.nanoTime() - worker.startedNanos();
       String differs = "";
       for (Workload workload : plan.workloads()) {
+        if (plan.leavesOut(new Cell(label, workload))) {
+          continue;
+        }
         KernelReport first = call(worker, workload, 1, true);
+        first.counts().ifPresent(counted -> counts.put(workload.title(), counted));
         if (first.error() != 0 && differs.isEmpty()) {
           differs = workload.title();
         }
@@ -219,7 +259,7 @@ public final class BenchmarkRun {
               outputs,
               estimates,
               startNanos);
-      return new Proof(parity, differs, operations);
+      return new Proof(parity, differs, operations, counts);
     }
   }
 

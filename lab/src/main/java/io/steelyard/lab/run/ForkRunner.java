@@ -350,7 +350,10 @@ final class ForkRunner implements BlockLoop.Forks {
           workload.kind() == Workload.Kind.OPERATION
               && !TimedCall.of(worker, workload, prompts, 0, true)
                   .matches(expected.outputs().get(workload.name()).getFirst());
-      return differs ? "it gave something else than the baseline in the end" : "";
+      return differs
+          ? "it gave something else than %s in the end"
+              .formatted(BenchmarkProtocol.truth(study.engines().get(place.cell().label()).name()))
+          : "";
     }
 
     private Entry.Call call(Workload workload, Role role, int index, int prompt)

@@ -102,6 +102,9 @@ public final class Summariser {
     for (int i = 0; i < metrics.size(); i++) {
       double margin = study.design().margin(study.metrics().get(i));
       for (String label : study.engines().keySet()) {
+        if (study.leavesOut(new Cell(label, metrics.get(i).workload()))) {
+          continue;
+        }
         cells.add(cell(label, metrics.get(i)));
         if (!study.baseline().isEmpty() && !label.equals(study.baseline())) {
           drafts.add(draft(label, metrics.get(i), margin));

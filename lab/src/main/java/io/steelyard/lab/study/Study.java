@@ -1,5 +1,6 @@
 package io.steelyard.lab.study;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,7 @@ import java.util.Optional;
  * @param allowed lines of the fairness sheet that may differ
  * @param limits what the machine and the model allow at best, where it was measured before the run
  * @param precisions where labels run the model in other precisions, each from a file of its own
+ * @param leftOut by {@link Cell#id}, why cells are not measured that would be
  */
 public record Study(
     String command,
@@ -33,7 +35,8 @@ public record Study(
     Design design,
     List<String> allowed,
     Optional<Limits> limits,
-    Optional<Precisions> precisions) {
+    Optional<Precisions> precisions,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Map<String, String>> leftOut) {
 
   /** Begins the metric of a benchmark's workload; its name follows. */
   public static final String OPERATION = "operation:";
@@ -274,7 +277,8 @@ public record Study(
         .design(design)
         .allowed(allowed)
         .limits(limits)
-        .precisions(precisions);
+        .precisions(precisions)
+        .leftOut(leftOut.orElse(Map.of()));
   }
 
   /** The file that a label runs. */
@@ -297,7 +301,12 @@ public record Study(
     return metrics.stream().map(shape::workload).distinct().toList();
   }
 
-  /** Every label doing every workload. */
+  /** Whether a cell is not measured. */
+  public boolean leavesOut(Cell cell) {
+    return leftOut.filter(cells -> cells.containsKey(cell.id())).isPresent();
+  }
+
+  /** Every label doing every workload, but for what is left out. */
   public List<Cell> cells() {
     List<Cell> cells = new ArrayList<>();
     for (Workload workload : workloads()) {
@@ -305,6 +314,7 @@ public record Study(
         cells.add(new Cell(label, workload));
       }
     }
+    cells.removeIf(this::leavesOut);
     return cells;
   }
 }

@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Makes a {@link Study} part by part. Everything but the lines allowed to differ, the limits and
- * the precisions has to be given.
+ * Makes a {@link Study} part by part. Everything but the lines allowed to differ, the limits, the
+ * precisions and what is left out has to be given.
  */
 public final class StudyBuilder {
   private final String command;
@@ -21,6 +21,7 @@ public final class StudyBuilder {
   private List<String> allowed = List.of();
   private Optional<Limits> limits = Optional.empty();
   private Optional<Study.Precisions> precisions = Optional.empty();
+  private Map<String, String> leftOut = Map.of();
 
   StudyBuilder(String command) {
     this.command = command;
@@ -86,6 +87,12 @@ public final class StudyBuilder {
     return this;
   }
 
+  /** Why cells are not measured, by their names. */
+  public StudyBuilder leftOut(Map<String, String> leftOut) {
+    this.leftOut = leftOut;
+    return this;
+  }
+
   /**
    * The study.
    *
@@ -103,6 +110,7 @@ public final class StudyBuilder {
         Objects.requireNonNull(design, "design"),
         allowed,
         limits,
-        precisions);
+        precisions,
+        leftOut.isEmpty() ? Optional.empty() : Optional.of(Map.copyOf(leftOut)));
   }
 }

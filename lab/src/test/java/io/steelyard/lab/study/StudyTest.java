@@ -53,6 +53,25 @@ class StudyTest {
   }
 
   @Test
+  void whatIsLeftOutIsNoCell() {
+    Study study =
+        TestData.study(List.of("prefill", "load"), "a", "b").toBuilder()
+            .leftOut(Map.of("b/pp512", "b has no memory for it"))
+            .build();
+
+    assertThat(study.cells()).extracting(Cell::id).containsExactly("a/pp512", "a/start", "b/start");
+    assertThat(Json.read(Json.pretty(study), Study.class)).isEqualTo(study);
+  }
+
+  @Test
+  void aPlanThatLeavesNothingOutIsAsEarlierVersionsWroteIt() {
+    Study study = TestData.study(List.of("prefill"), "a");
+
+    assertThat(Json.pretty(study)).doesNotContain("left_out");
+    assertThat(Json.read(Json.pretty(study), Study.class)).isEqualTo(study);
+  }
+
+  @Test
   void anUnknownMetricIsNamed() {
     Study study = TestData.study(List.of("speed"), "a");
 

@@ -1,0 +1,131 @@
+package io.steelyard.app;
+
+import io.steelyard.engines.ProcessFacts;
+import io.steelyard.engines.attention.AttentionProblem;
+import io.steelyard.kernels.Tier;
+import io.steelyard.kernels.attention.AttentionShape;
+import io.steelyard.kernels.attention.Estimate;
+import io.steelyard.kernels.attention.Variants;
+import io.steelyard.lab.run.BenchmarkRun;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.reports.terminal.Format;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A study of variants of attention.
+ *
+ * @param labels the first is the baseline
+ * @param lengths in tokens
+ * @param callSeconds how long one pass may take: what would take longer is left out, as is what
+ *     doesn't fit into memory
+ */
+record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double callSeconds) {
+  /** What the virtual machine and the system around need. */
+  private static final long ROOM = 1L << 30;
+
+  private static final int USUAL_TRIALS = 3;
+  private static final int MOST_WARM_UP_CALLS = 12;
+
+  /**
+   * A variant on a problem.
+   *
+   * @param engine that runs it
+   */
+  record Label(String spelling, AttentionProblem problem, String engine) {
+    /** A variant of Steelyard's own. */
+    Label(String spelling, AttentionProblem problem) {
+      this(spelling, problem, AttentionProblem.ENGINE);
+    }
+
+    /** Exact attention by a program, which needs what flash needs at least. */
+    static Label ofProgram(String program, AttentionProblem problem) {
+      if (!Files.isExecutable(Path.of(program))) {
+        throw new UsageException("--peer %s: there is no such program".formatted(program));
+      }
+      String path = Path.of(program).toAbsolutePath().toString();
+      return new Label("flash", problem, path);
+    }
+  }
+
+  /** The study, with what is left out. */
+  Study of(String command, String title, DesignOptions design, double margin) {
+    Map<String, Study.Engine> engines = new LinkedHashMap<>();
+    labels.forEach(
+        (name, label) ->
+            engines.put(
+                name,
+                new Study.Engine(
+                    label.spelling(), label.engine(), label.problem().options(label.spelling()))));
+    String baseline = labels.keySet().iterator().next();
+    Map<String, String> leftOut = leftOut();
+    if (lengths.stream().allMatch(length -> leftOut.containsKey(cell(baseline, length)))) {
+      throw new UsageException("nothing can be measured: " + leftOut.values().iterator().next());
+    }
+    Study.Design usual = design.of(margin, USUAL_TRIALS);
+    return BenchmarkRun.study(
+            command, title, engines, lengths.stream().map(AttentionProblem::name).toList())
+        .baseline(baseline)
+        .settings(DesignOptions.withoutModel())
+        .design(usual.warmedUp(MOST_WARM_UP_CALLS, usual.warmUpSeconds()))
+        .leftOut(leftOut)
+        .build();
+  }
+
+  /** By cell, why it is left out. */
+  private Map<String, String> leftOut() {
+    long free = ProcessFacts.availableMemory().orElse(Long.MAX_VALUE) - ROOM;
+    Map<String, String> leftOut = new LinkedHashMap<>();
+    for (int length : lengths) {
+      labels.forEach(
+          (name, label) ->
+              obstacle(label, length, free)
+                  .ifPresent(
+                      why ->
+                          leftOut.put(
+                              cell(name, length),
+                              "%s at %s %s".formatted(name, AttentionProblem.name(length), why))));
+    }
+    return leftOut;
+  }
+
+  private static String cell(String label, int length) {
+    return new Cell(label, Workload.operation(AttentionProblem.name(length))).id();
+  }
+
+  private Optional<String> obstacle(Label label, int length, long free) {
+    AttentionProblem problem = label.problem();
+    AttentionShape shape = AttentionOptions.shape(problem, length);
+    Estimate estimate =
+        AttentionOptions.asked(
+            () -> Variants.of(label.spelling()).estimate(shape, problem.type(), problem.threads()));
+    long bytes = problem.bytes(length) + estimate.scratchBytes();
+    if (bytes > free) {
+      return Optional.of(
+          "needs about %s of memory, and %s are free"
+              .formatted(Format.bytes(bytes), Format.bytes(Math.max(0, free))));
+    }
+    double products = 2 * estimate.scores() * shape.dimension();
+    double seconds = products / (problem.threads() * productsPerSecond(problem.tier()));
+    return seconds <= callSeconds
+        ? Optional.empty()
+        : Optional.of(
+            "would take about %s s a pass, where --call-limit allows %s"
+                .formatted(Format.significant(seconds, 2), Format.significant(callSeconds, 2)));
+  }
+
+  /** What a thread of a tier does at least, where it is not hindered. */
+  private static double productsPerSecond(Tier tier) {
+    return switch (tier) {
+      case REFERENCE -> 2e8;
+      case VECTOR -> 4e9;
+      case AVX2, AVX512, AMX -> 1.5e10;
+    };
+  }
+}

@@ -1,0 +1,239 @@
+package io.steelyard.app;
+
+import io.steelyard.engines.attention.AttentionProblem;
+import io.steelyard.kernels.attention.AttentionShape;
+import io.steelyard.lab.record.ForkRecord;
+import io.steelyard.lab.record.RunDirectory;
+import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.run.BenchmarkRun;
+import io.steelyard.lab.run.StudyRun;
+import io.steelyard.lab.study.Cell;
+import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
+import io.steelyard.reports.DetailTable;
+import io.steelyard.reports.LineChart;
+import io.steelyard.reports.terminal.Format;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Variants of attention over lengths.
+ *
+ * @param title what all rows share
+ * @param rows by length, then by variant
+ * @param leftOut a sentence for each cell that wasn't measured
+ */
+record AttentionView(String title, List<Row> rows, List<String> leftOut) implements StudyView {
+  /**
+   * One variant at one length.
+   *
+   * @param milliseconds of a forward pass
+   * @param low lower bound of its 95 % interval; null where there is none
+   * @param high upper bound; null likewise
+   * @param tokensPerSecond of all sequences
+   * @param speedup against the baseline; null of the baseline and where there is none
+   * @param speedupLow lower bound of its interval; null likewise
+   * @param speedupHigh upper bound; null likewise
+   * @param verdict on it; empty where there is none
+   * @param executed scores computed, as a share of dense attention's; null of a program that
+   *     doesn't count, as are the next three
+   * @param gigaflops 4 × scores computed × dimension, a second
+   * @param bytesMoved of a pass
+   * @param scratchBytes the most scratch memory it held
+   * @param peakBytes largest resident memory of the process
+   * @param error relative to the definition, over the rows that were checked; null likewise
+   */
+  record Row(
+      String variant,
+      String length,
+      double milliseconds,
+      Double low,
+      Double high,
+      double tokensPerSecond,
+      Double speedup,
+      Double speedupLow,
+      Double speedupHigh,
+      String verdict,
+      Double executed,
+      Double gigaflops,
+      Double bytesMoved,
+      Double scratchBytes,
+      double peakBytes,
+      Double error) {}
+
+  static Optional<StudyView> of(RunDirectory directory, StudyRun.Outcome outcome) {
+    Study study = directory.plan();
+    if (study.engines().values().stream()
+        .noneMatch(engine -> engine.name().equals(AttentionProblem.ENGINE))) {
+      return Optional.empty();
+    }
+    Map<?, ?> counts =
+        Files.exists(directory.path().resolve(BenchmarkRun.COUNTS))
+            ? directory.read(BenchmarkRun.COUNTS, Map.class)
+            : Map.of();
+    List<Row> rows = new ArrayList<>();
+    for (Workload workload : study.workloads()) {
+      for (String label : study.engines().keySet()) {
+        Map<?, ?> ofLabel = counts.get(label) instanceof Map<?, ?> all ? all : Map.of();
+        Map<?, ?> ofCell = ofLabel.get(workload.title()) instanceof Map<?, ?> all ? all : Map.of();
+        row(study, outcome, new Cell(label, workload), ofCell).ifPresent(rows::add);
+      }
+    }
+    return rows.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new AttentionView(
+                study.model().name(),
+                rows,
+                study.leftOut().orElse(Map.of()).values().stream().sorted().toList()));
+  }
+
+  private static Optional<Row> row(
+      Study study, StudyRun.Outcome outcome, Cell cell, Map<?, ?> counts) {
+    String length = cell.workload().title();
+    List<ForkRecord> forks = List.copyOf(outcome.blocks().sound(cell).values());
+    Optional<Summary.Cell> found =
+        outcome.summary().cells().stream()
+            .filter(c -> c.label().equals(cell.label()) && c.metric().equals(length))
+            .filter(c -> c.mean() != null)
+            .findFirst();
+    if (forks.isEmpty() || found.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<Summary.Comparison> compared =
+        outcome.summary().comparisons().stream()
+            .filter(c -> c.subject().equals(cell.label()) && c.metric().equals(length))
+            .filter(c -> c.ratio() != null)
+            .findFirst();
+    AttentionShape shape =
+        AttentionProblem.of(study.engines().get(cell.label()).options())
+            .shape(AttentionProblem.length(length));
+    double nanos = found.get().mean();
+    Double scores = count(counts, "scores");
+    return Optional.of(
+        new Row(
+            cell.label(),
+            length,
+            nanos / 1e6,
+            milliseconds(found.get().low()),
+            milliseconds(found.get().high()),
+            1e9 * shape.batch() * shape.length() / nanos,
+            compared.map(Summary.Comparison::ratio).orElse(null),
+            compared.map(Summary.Comparison::low).orElse(null),
+            compared.map(Summary.Comparison::high).orElse(null),
+            compared.map(Summary.Comparison::verdict).orElse(""),
+            scores == null ? null : Double.valueOf(scores / shape.scores()),
+            scores == null ? null : Double.valueOf(4.0 * scores * shape.dimension() / nanos),
+            count(counts, "bytes_moved"),
+            count(counts, "scratch_bytes"),
+            forks.stream().mapToLong(fork -> fork.end().peakBytes()).average().orElseThrow(),
+            scores == null ? null : Double.valueOf(count(counts, "relative_error_e12") / 1e12)));
+  }
+
+  private static Double milliseconds(Double nanos) {
+    return nanos == null ? null : Double.valueOf(nanos / 1e6);
+  }
+
+  private static Double count(Map<?, ?> counts, String name) {
+    return counts.get(name) instanceof Number number ? Double.valueOf(number.doubleValue()) : null;
+  }
+
+  @Override
+  public DetailTable table() {
+    List<List<String>> lines = new ArrayList<>();
+    String length = "";
+    for (Row row : rows) {
+      lines.add(
+          List.of(
+              row.length().equals(length) ? "" : row.length(),
+              row.variant(),
+              Format.significant(row.milliseconds(), 3),
+              interval(row.low(), row.high()),
+              row.speedup() == null
+                  ? "1×"
+                  : Format.significant(row.speedup(), 3)
+                      + "× "
+                      + interval(row.speedupLow(), row.speedupHigh()),
+              row.verdict().isEmpty() ? "baseline" : row.verdict(),
+              row.executed() == null ? "–" : Format.percent(row.executed(), 1),
+              counted(row.gigaflops(), 1),
+              counted(row.bytesMoved(), 1e6),
+              counted(row.scratchBytes(), 1e6),
+              Format.significant(row.peakBytes() / 1e6, 3)));
+      length = row.length();
+    }
+    return new DetailTable(
+        title,
+        List.of(
+            "length",
+            "variant",
+            "ms",
+            "95 %",
+            "speed-up",
+            "verdict",
+            "executed",
+            "GFLOP/s",
+            "moved MB",
+            "scratch MB",
+            "peak MB"),
+        lines,
+        String.join(
+            " ",
+            Stream.concat(
+                    Stream.of(
+                        "Executed: scores that were computed, by count, as a share of dense attention's;"
+                            + " GFLOP/s: 4 × those × the head's dimension; moved: bytes of inputs,"
+                            + " copies, panels and results, as often as each was read or written, by"
+                            + " count; scratch: the most memory that was held beside inputs and"
+                            + " results; peak: resident memory of the process."),
+                    leftOut.stream().map(why -> why + "."))
+                .toList()));
+  }
+
+  private static String counted(Double value, double unit) {
+    return value == null ? "–" : Format.significant(value / unit, 3);
+  }
+
+  private static String interval(Double low, Double high) {
+    return low == null || high == null
+        ? ""
+        : "[%s, %s]".formatted(Format.significant(low, 3), Format.significant(high, 3));
+  }
+
+  @Override
+  public List<LineChart> charts() {
+    return rows.stream().map(Row::length).distinct().count() < 2
+        ? List.of()
+        : List.of(
+            chart("time", "Milliseconds of a forward pass", Row::milliseconds),
+            chart(
+                "scratch",
+                "Scratch memory in MB",
+                row -> row.scratchBytes() == null ? null : row.scratchBytes() / 1e6));
+  }
+
+  private LineChart chart(String name, String what, Function<Row, Double> value) {
+    Map<String, List<Row>> byVariant =
+        rows.stream()
+            .filter(row -> value.apply(row) != null)
+            .collect(Collectors.groupingBy(Row::variant, LinkedHashMap::new, Collectors.toList()));
+    List<LineChart.Line> lines = new ArrayList<>();
+    byVariant.forEach(
+        (variant, own) ->
+            lines.add(
+                new LineChart.Line(
+                    variant,
+                    own.stream()
+                        .mapToDouble(row -> AttentionProblem.length(row.length()))
+                        .toArray(),
+                    own.stream().mapToDouble(value::apply).toArray())));
+    return new LineChart(name, what, title, "tokens", lines);
+  }
+}

@@ -1,0 +1,187 @@
+package io.steelyard.engines.attention;
+
+import io.steelyard.engines.CodeChecksum;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.attention.AttentionInputs;
+import io.steelyard.kernels.attention.AttentionOutputs;
+import io.steelyard.kernels.attention.AttentionShape;
+import io.steelyard.kernels.attention.Counts;
+import io.steelyard.kernels.attention.MemoryPool;
+import io.steelyard.kernels.attention.Oracle;
+import io.steelyard.kernels.attention.PatternCache;
+import io.steelyard.kernels.attention.Plan;
+import io.steelyard.kernels.attention.RandomInputs;
+import io.steelyard.kernels.attention.Variant;
+import io.steelyard.kernels.attention.Variants;
+import io.steelyard.kernels.attention.Workbench;
+import io.steelyard.lab.benchmark.BenchmarkProtocol;
+import io.steelyard.lab.worker.EngineException;
+import io.steelyard.lab.worker.EngineException.Kind;
+import io.steelyard.lab.worker.EngineInfo;
+import io.steelyard.lab.worker.KernelEngine;
+import io.steelyard.lab.worker.KernelReport;
+import io.steelyard.lab.worker.KernelRequest;
+import io.steelyard.lab.worker.LoadReport;
+import io.steelyard.lab.worker.LoadRequest;
+import java.lang.foreign.Arena;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One variant of attention. A {@code load} names it and the problem; a {@code kernel} call, by the
+ * name of a length, times forward passes over random inputs of that length, and holds the last
+ * result to the variant's definition: many rows of it where the shape holds {@code prove}, else a
+ * few.
+ */
+final class AttentionEngine extends KernelEngine {
+  /** Up to this length a proof checks every row. */
+  private static final int ALL_ROWS = 1024;
+
+  private static final int PROVED_ROWS = 64;
+  private static final int CHECKED_ROWS = 3;
+  private static final long SEED = 20251127;
+  private static final int PATTERNS = 1024;
+
+  private Map<String, String> options = Map.of();
+  private AttentionProblem problem;
+  private Variant variant;
+  private Workbench workbench;
+  private Problem current;
+  private long calls;
+
+  /** Inputs of a length, and room for the results. */
+  private record Problem(
+      int length, Arena arena, AttentionInputs inputs, AttentionOutputs outputs) {}
+
+  @Override
+  public EngineInfo hello() throws EngineException {
+    return new EngineInfo(
+        AttentionProblem.ENGINE,
+        Runtime.version().toString(),
+        Kernels.describe(Kernels.best()),
+        List.of(),
+        List.of(),
+        List.of("kernel"),
+        false,
+        CodeChecksum.of("", getClass(), Kernels.class));
+  }
+
+  @Override
+  public LoadReport load(LoadRequest request) throws EngineException {
+    long start = System.nanoTime();
+    // The lab takes the number of threads out of an engine's options.
+    Map<String, String> all = new LinkedHashMap<>(request.options());
+    all.put("threads", Integer.toString(request.threads()));
+    options = Map.copyOf(all);
+    try {
+      problem = AttentionProblem.of(options);
+      variant = Variants.of(options.getOrDefault(AttentionProblem.VARIANT, ""));
+      workbench =
+          new Workbench(
+              problem.tier(),
+              problem.threads(),
+              problem.pool() ? MemoryPool.pooled() : MemoryPool.unpooled(),
+              new PatternCache(problem.patterns() ? PATTERNS : 0));
+    } catch (IllegalArgumentException | UnsupportedOperationException e) {
+      throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
+    }
+    return new LoadReport(
+        Map.of("load", System.nanoTime() - start),
+        Map.of(),
+        List.of(),
+        new LoadReport.Settings("", "", "", problem.threads(), "", 0, 0, false, 0, 0, 0));
+  }
+
+  @Override
+  public KernelReport kernel(KernelRequest request) throws EngineException {
+    try {
+      Problem of = problem(AttentionProblem.length(request.name()));
+      boolean prove = request.shape().containsKey(BenchmarkProtocol.PROVE);
+      Long asked = request.shape().get(BenchmarkProtocol.OPERATIONS);
+      long operations =
+          asked == null
+              ? Long.parseLong(options.get(BenchmarkProtocol.operations(request.name())))
+              : asked;
+      Counts before = workbench.counts();
+      long start = System.nanoTime();
+      for (long i = 1; i < operations; i++) {
+        variant.forward(of.inputs(), workbench, of.outputs());
+      }
+      try (Plan plan = variant.plan(of.inputs(), workbench)) {
+        plan.run(of.outputs());
+        long nanos = System.nanoTime() - start;
+        Oracle.Deviation error = check(of, plan, prove);
+        boolean right = error.isRounding(problem.type());
+        return new KernelReport(
+            nanos,
+            right ? 0 : Math.max(error.relative(), Double.MIN_NORMAL),
+            prove ? Optional.of(counts(of, before, operations, error)) : Optional.empty());
+      }
+    } catch (IllegalArgumentException e) {
+      throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
+    } catch (OutOfMemoryError e) {
+      throw new EngineException(
+          Kind.FAILED,
+          "%s on %s needs more memory than there is: %s"
+              .formatted(options.get(AttentionProblem.VARIANT), request.name(), e.getMessage()),
+          e);
+    }
+  }
+
+  private Problem problem(int length) {
+    if (current == null || current.length() != length) {
+      forget();
+      AttentionShape shape = problem.shape(length);
+      Arena arena = Arena.ofShared();
+      current =
+          new Problem(
+              length,
+              arena,
+              RandomInputs.of(arena, shape, problem.type(), SEED),
+              AttentionOutputs.allocate(arena, shape, problem.type()));
+    }
+    return current;
+  }
+
+  private Oracle.Deviation check(Problem of, Plan plan, boolean prove) {
+    int rows = !prove ? CHECKED_ROWS : of.length() <= ALL_ROWS ? of.length() : PROVED_ROWS;
+    return Oracle.check(of.inputs(), plan, of.outputs(), rows, SEED + calls++);
+  }
+
+  private Map<String, Long> counts(
+      Problem of, Counts before, long operations, Oracle.Deviation error) {
+    Counts done = workbench.counts().since(before);
+    Map<String, Long> counts = new LinkedHashMap<>();
+    counts.put("scores", done.scores() / operations);
+    counts.put("dense_scores", of.inputs().shape().scores());
+    counts.put("bytes_moved", done.bytesMoved() / operations);
+    counts.put("scratch_bytes", done.scratchBytes());
+    counts.put("rows_checked", error.rows());
+    counts.put("relative_error_e12", Math.round(error.relative() * 1e12));
+    MemoryPool.Statistics pool = workbench.pool().statistics();
+    counts.put("pool_allocations", pool.allocations());
+    counts.put("pool_reuses", pool.reuses());
+    PatternCache.Statistics patterns = workbench.patterns().statistics();
+    counts.put("pattern_hits", patterns.hits());
+    counts.put("pattern_misses", patterns.misses());
+    return counts;
+  }
+
+  private void forget() {
+    if (current != null) {
+      current.arena().close();
+      current = null;
+    }
+  }
+
+  @Override
+  public void close() {
+    forget();
+    if (workbench != null) {
+      workbench.close();
+      workbench = null;
+    }
+  }
+}

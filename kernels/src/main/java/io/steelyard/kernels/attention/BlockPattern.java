@@ -1,0 +1,22 @@
+package io.steelyard.kernels.attention;
+
+/** The fixed patterns of block-sparse attention, which depend on nothing but where blocks are. */
+enum BlockPattern {
+  /** Blocks near the diagonal: {@code |i - j| ≤ ⌊window/B/2⌋}. */
+  LOCAL_WINDOW,
+  /** The diagonal and its parallels at the first three rates: {@code i, i ± r}. */
+  DILATED_SPARSE,
+  /** Blocks near the diagonal, and the first ones as rows and columns. */
+  GLOBAL_LOCAL,
+  /**
+   * Of the nearest 256 positions every 64th, of the nearest 1,024 every 256th, of all every
+   * 1,024th: blocks that hold such a position.
+   */
+  HIERARCHICAL,
+  /** Blocks near the diagonal, and every so-manieth column. */
+  STRIDED,
+  /** The diagonal and as many others as the density asks for, drawn by the seed. */
+  RANDOM,
+  /** Those whose mean query and mean key have the largest product, as the density asks for. */
+  ADAPTIVE
+}

@@ -1,0 +1,27 @@
+package io.steelyard.kernels.attention;
+
+/**
+ * Attention by masks of blocks.
+ *
+ * @param masks of each head of each sequence: [batch × heads]
+ */
+record BlockPlan(AttentionInputs inputs, Workbench workbench, BlockMask[] masks) implements Plan {
+  @Override
+  public void run(AttentionOutputs outputs) {
+    AttentionShape shape = inputs.shape();
+    workbench.attend(
+        shape.dimension(),
+        shape.scale(),
+        Flash.strips(inputs, outputs, (batch, head) -> mask(batch, head).sight(shape.causal())));
+  }
+
+  private BlockMask mask(int batch, int head) {
+    return masks[batch * inputs.shape().heads() + head];
+  }
+
+  @Override
+  public int times(int batch, int head, int query, int key) {
+    boolean ahead = inputs.shape().causal() && key > query;
+    return !ahead && mask(batch, head).keeps(query, key) ? 1 : 0;
+  }
+}

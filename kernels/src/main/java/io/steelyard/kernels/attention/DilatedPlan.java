@@ -1,0 +1,82 @@
+package io.steelyard.kernels.attention;
+
+import io.steelyard.kernels.attention.Branches.Branch;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What all ways to compute dilated attention share: its definition, and which head does what. */
+abstract class DilatedPlan implements Plan {
+  private final AttentionInputs inputs;
+  private final List<Branch> branches;
+  private final int[] dealt;
+
+  /** Heads that attend to the same keys at the same positions. */
+  record HeadRun(int kvHead, int firstHead, int endHead, Branch branch, int offset) {}
+
+  DilatedPlan(AttentionInputs inputs, Branches branches) {
+    this.inputs = inputs;
+    this.branches = branches.of(inputs.shape().length());
+    dealt = branches.deal(inputs.shape().heads(), inputs.shape().length());
+  }
+
+  AttentionInputs inputs() {
+    return inputs;
+  }
+
+  private Branch branch(int head) {
+    return branches.get(dealt[head]);
+  }
+
+  private int offset(int head) {
+    return dealt[head] % branch(head).rate();
+  }
+
+  List<HeadRun> headRuns() {
+    AttentionShape shape = inputs.shape();
+    List<HeadRun> runs = new ArrayList<>();
+    for (int head = 0; head < shape.heads(); ) {
+      int end = head + 1;
+      while (end < shape.heads() && end % shape.group() != 0 && dealt[end] == dealt[head]) {
+        end++;
+      }
+      runs.add(new HeadRun(head / shape.group(), head, end, branch(head), offset(head)));
+      head = end;
+    }
+    return runs;
+  }
+
+  /** Writes what positions get that attend to nothing. */
+  void clear(AttentionOutputs outputs, Workbench workbench) {
+    AttentionShape shape = outputs.shape();
+    workbench.parallel(
+        shape.batch() * shape.heads(),
+        (index, _) -> {
+          int head = index % shape.heads();
+          if (branch(head).rate() == 1) {
+            return;
+          }
+          int batch = index / shape.heads();
+          for (int position = 0; position < shape.length(); position++) {
+            if (!selected(head, position)) {
+              outputs.clear(batch, head, position);
+            }
+          }
+        });
+  }
+
+  private boolean selected(int head, int position) {
+    Branch branch = branch(head);
+    return position % branch.segment() % branch.rate() == offset(head);
+  }
+
+  @Override
+  public int times(int batch, int head, int query, int key) {
+    int segment = branch(head).segment();
+    boolean seen =
+        query / segment == key / segment
+            && selected(head, query)
+            && selected(head, key)
+            && (!inputs.shape().causal() || key <= query);
+    return seen ? 1 : 0;
+  }
+}

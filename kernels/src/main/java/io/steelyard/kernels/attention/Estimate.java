@@ -1,0 +1,31 @@
+package io.steelyard.kernels.attention;
+
+import io.steelyard.kernels.DataType;
+
+/**
+ * What a forward pass will take, told before it is tried.
+ *
+ * @param scores about how many are computed
+ * @param scratchBytes at most about so much memory beside inputs and results
+ */
+public record Estimate(double scores, long scratchBytes) {
+  /** Panels of so many keys and their values, of each thread. */
+  static long panels(long keys, int dimension, int threads) {
+    return 2 * keys * dimension * Float.BYTES * threads;
+  }
+
+  /** Results of a head that are merged, and those of a step. */
+  static long merges(long rows, int dimension) {
+    return 2 * rows * (dimension + 1) * Float.BYTES;
+  }
+
+  /** Copies of rows. */
+  static long copies(long rows, AttentionShape shape, DataType type) {
+    return rows * type.bytes(shape.dimension());
+  }
+
+  /** The scores of one segment's positions among each other. */
+  static double among(double positions, boolean causal) {
+    return causal ? positions * (positions + 1) / 2 : positions * positions;
+  }
+}

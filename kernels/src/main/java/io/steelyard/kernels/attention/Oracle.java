@@ -1,0 +1,220 @@
+package io.steelyard.kernels.attention;
+
+import io.steelyard.kernels.AttentionBand;
+import io.steelyard.kernels.DataType;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/**
+ * Dense attention in double precision over every key that a {@link Plan}'s definition lets a query
+ * see: what each variant has to match before it is timed.
+ */
+public final class Oracle {
+  private Oracle() {}
+
+  /**
+   * How far results are from the definition.
+   *
+   * @param largest difference of a value
+   * @param relative Frobenius norm of the difference, by that of what was expected
+   * @param largestLogSum difference of a row's logarithm of its sum
+   * @param rows that were checked
+   */
+  public record Deviation(double largest, double relative, double largestLogSum, long rows) {
+    /**
+     * Whether it is rounding.
+     *
+     * <p>Scores are products of float32 with sums in some order, off by about {@code √dimension ·
+     * 2⁻²⁴} of their terms; weights by the exponential's 2e-7 and what the scores' error makes of
+     * them. For values of about 1 this has stayed under 2e-6; results in 16 bits are rounded by
+     * half a place more.
+     */
+    public boolean isRounding(DataType type) {
+      return relative <= bound(type) && largestLogSum <= 1e-5 * 32 && Double.isFinite(largest);
+    }
+  }
+
+  /** The relative error that rounding explains. */
+  public static double bound(DataType type) {
+    double rounding =
+        switch (type) {
+          case F16 -> 0x1p-11;
+          case BF16 -> 0x1p-8;
+          default -> 0;
+        };
+    return 1e-5 + rounding;
+  }
+
+  /** Checks all rows. */
+  public static Deviation check(AttentionInputs inputs, Plan plan, AttentionOutputs outputs) {
+    return check(inputs, plan, outputs, inputs.shape().length(), 1);
+  }
+
+  /**
+   * Checks some rows of every head.
+   *
+   * @param rows of a head, drawn by the seed where a head has more; the first and the last are
+   *     among them
+   */
+  public static Deviation check(
+      AttentionInputs inputs, Plan plan, AttentionOutputs outputs, int rows, long seed) {
+    AttentionShape shape = inputs.shape();
+    int[] queries = queries(shape.length(), rows, seed);
+    Sums[] sums =
+        IntStream.range(0, shape.batch() * shape.heads() * queries.length)
+            .parallel()
+            .mapToObj(
+                i -> {
+                  int head = i / queries.length;
+                  return one(
+                      inputs,
+                      plan,
+                      outputs,
+                      head / shape.heads(),
+                      head % shape.heads(),
+                      queries[i % queries.length]);
+                })
+            .toArray(Sums[]::new);
+    double largest = 0;
+    double largestLogSum = 0;
+    double errors = 0;
+    double squares = 0;
+    for (Sums one : sums) {
+      largest = worse(largest, one.largest());
+      largestLogSum = worse(largestLogSum, one.logSum());
+      errors += one.errors();
+      squares += one.squares();
+    }
+    double relative = squares == 0 ? Math.sqrt(errors) : Math.sqrt(errors / squares);
+    return new Deviation(largest, relative, largestLogSum, sums.length);
+  }
+
+  /** A NaN is worse than any number. */
+  private static double worse(double a, double b) {
+    return Double.isNaN(b) ? Double.POSITIVE_INFINITY : Math.max(a, b);
+  }
+
+  private static int[] queries(int length, int rows, long seed) {
+    if (rows >= length) {
+      return IntStream.range(0, length).toArray();
+    }
+    Random random = new Random(seed);
+    return IntStream.concat(
+            IntStream.of(0, length - 1),
+            IntStream.generate(() -> random.nextInt(length)).limit(Math.max(0, rows - 2)))
+        .toArray();
+  }
+
+  private record Sums(double largest, double logSum, double errors, double squares) {}
+
+  private static Sums one(
+      AttentionInputs inputs, Plan plan, AttentionOutputs outputs, int batch, int head, int query) {
+    AttentionShape shape = inputs.shape();
+    double[] expected = new double[shape.dimension()];
+    double logSum = plan.row(inputs, batch, head, query, expected);
+    double largest = 0;
+    double errors = 0;
+    double squares = 0;
+    long at = index(shape, batch, query, head, shape.heads());
+    for (int d = 0; d < expected.length; d++) {
+      double difference = value(outputs.out(), outputs.type(), at + d) - expected[d];
+      largest = worse(largest, Math.abs(difference));
+      errors += difference * difference;
+      squares += expected[d] * expected[d];
+    }
+    long row = ((long) batch * shape.heads() + head) * shape.length() + query;
+    double sum = outputs.logSums().getAtIndex(ValueLayout.JAVA_FLOAT, row);
+    // The scores' magnitude is what their rounding is a share of.
+    double off = logSum == sum ? 0 : Math.abs(sum - logSum) / Math.max(1, Math.abs(logSum));
+    return new Sums(largest, off, errors, squares);
+  }
+
+  /** {@link Plan#row} by a plan's {@link Plan#times} and {@link Plan#score}. */
+  static double row(
+      AttentionInputs inputs, Plan plan, int batch, int head, int query, double[] out) {
+    return row(inputs, plan, batch, head, query, 0, inputs.shape().dimension(), out);
+  }
+
+  /** The same where scores are products of some values of queries and keys alone. */
+  static double row(
+      AttentionInputs inputs,
+      Plan plan,
+      int batch,
+      int head,
+      int query,
+      int from,
+      int to,
+      double[] out) {
+    AttentionShape shape = inputs.shape();
+    int kvHead = head / shape.group();
+    double[] asked =
+        doubles(inputs.queries(), inputs.type(), shape, batch, query, head, shape.heads());
+    double[] scores = new double[shape.length()];
+    double largest = Double.NEGATIVE_INFINITY;
+    for (int key = 0; key < shape.length(); key++) {
+      scores[key] = Double.NEGATIVE_INFINITY;
+      if (plan.times(batch, head, query, key) > 0) {
+        long at = index(shape, batch, key, kvHead, shape.kvHeads());
+        double product = 0;
+        for (int d = from; d < to; d++) {
+          product += asked[d] * value(inputs.keys(), inputs.type(), at + d);
+        }
+        double score = product / Math.sqrt(to - from);
+        scores[key] = plan.score(score, batch, head, query, key);
+        largest = Math.max(largest, scores[key]);
+      }
+    }
+    Arrays.fill(out, 0);
+    if (largest == Double.NEGATIVE_INFINITY) {
+      return AttentionBand.NO_KEYS;
+    }
+    double total = 0;
+    for (int key = 0; key < shape.length(); key++) {
+      if (scores[key] != Double.NEGATIVE_INFINITY) {
+        double weight = plan.times(batch, head, query, key) * Math.exp(scores[key] - largest);
+        total += weight;
+        long at = index(shape, batch, key, kvHead, shape.kvHeads());
+        for (int d = 0; d < out.length; d++) {
+          out[d] += weight * value(inputs.values(), inputs.type(), at + d);
+        }
+      }
+    }
+    for (int d = 0; d < out.length; d++) {
+      out[d] /= total;
+    }
+    return largest + Math.log(total);
+  }
+
+  private static double[] doubles(
+      MemorySegment memory,
+      DataType type,
+      AttentionShape shape,
+      int batch,
+      int position,
+      int head,
+      int heads) {
+    long at = index(shape, batch, position, head, heads);
+    double[] values = new double[shape.dimension()];
+    for (int d = 0; d < values.length; d++) {
+      values[d] = value(memory, type, at + d);
+    }
+    return values;
+  }
+
+  /** Where a head's values of a position begin. */
+  private static long index(AttentionShape shape, int batch, int position, int head, int heads) {
+    return (((long) batch * shape.length() + position) * heads + head) * shape.dimension();
+  }
+
+  /** A value as a number. */
+  public static double value(MemorySegment memory, DataType type, long index) {
+    return switch (type) {
+      case F32 -> memory.getAtIndex(ValueLayout.JAVA_FLOAT, index);
+      case F16 -> Float.float16ToFloat(memory.getAtIndex(ValueLayout.JAVA_SHORT, index));
+      default -> Float.intBitsToFloat(memory.getAtIndex(ValueLayout.JAVA_SHORT, index) << 16);
+    };
+  }
+}

@@ -1,0 +1,93 @@
+package io.steelyard.kernels.attention;
+
+import io.steelyard.kernels.DataType;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Random;
+
+/**
+ * Attention that drops a share of the keys, by blocks.
+ *
+ * @param ratio share that is dropped of the blocks that a block of queries could see
+ */
+record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
+  /** Which blocks are kept. A block of queries always sees its own. */
+  enum Kind {
+    /** Some, drawn by the seed. */
+    RANDOM,
+    /** The nearest. */
+    BLOCK_SPARSE,
+    /** Every so-manieth. */
+    STRIDED,
+    /** The nearest and the first, as many of each. */
+    LOCAL_GLOBAL
+  }
+
+  static Variant of(Parameters parameters) {
+    return new Sparse(
+        parameters.choice("pattern", Kind.BLOCK_SPARSE),
+        parameters.number("ratio", 0.9, 0, 1),
+        parameters.whole("block", 128, 1, 1 << 30),
+        parameters.whole("seed", 1, 0, Integer.MAX_VALUE));
+  }
+
+  @Override
+  public Estimate estimate(AttentionShape shape, DataType type, int threads) {
+    return new Estimate(
+        (1 - ratio) * shape.scores(), Estimate.panels(shape.length(), shape.dimension(), threads));
+  }
+
+  @Override
+  public Plan plan(AttentionInputs inputs, Workbench workbench) {
+    AttentionShape shape = inputs.shape();
+    BlockMask mask =
+        workbench
+            .patterns()
+            .get(
+                new PatternCache.Key(
+                    this + (shape.causal() ? " causal" : ""), shape.length(), block, 0, 0),
+                () -> mask(shape));
+    BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
+    Arrays.fill(masks, mask);
+    return new BlockPlan(inputs, workbench, masks);
+  }
+
+  private BlockMask mask(AttentionShape shape) {
+    int blocks = BlockMask.blocks(shape.length(), block);
+    Random random = new Random(seed);
+    BitSet[] rows = new BitSet[blocks];
+    for (int i = 0; i < blocks; i++) {
+      rows[i] = row(i, shape.causal() ? i + 1 : blocks, random);
+    }
+    return BlockMask.of(shape.length(), block, rows);
+  }
+
+  private BitSet row(int own, int visible, Random random) {
+    BitSet row = new BitSet(visible);
+    row.set(own);
+    int kept = BlockSparse.kept(1 - ratio, visible);
+    for (int i = 0; row.cardinality() < kept; i++) {
+      switch (kind) {
+        case RANDOM -> row.set(random.nextInt(visible));
+        case BLOCK_SPARSE -> setNear(row, own, i, visible);
+        case STRIDED -> row.set((int) ((long) i * visible / kept % visible));
+        case LOCAL_GLOBAL -> {
+          if (i % 2 == 0) {
+            setNear(row, own, i / 2, visible);
+          } else {
+            row.set(Math.min(i / 2, visible - 1));
+          }
+        }
+      }
+    }
+    return row;
+  }
+
+  /** The i-th nearest, by turns before and behind. */
+  private static void setNear(BitSet row, int own, int i, int visible) {
+    int at = i % 2 == 0 ? own - i / 2 : own + (i + 1) / 2;
+    if (at >= 0 && at < visible) {
+      row.set(at);
+    }
+  }
+}

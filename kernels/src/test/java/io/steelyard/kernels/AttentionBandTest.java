@@ -1,0 +1,137 @@
+package io.steelyard.kernels;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/** Bands of every tier against the definition, those of other processors in an emulator. */
+final class AttentionBandTest {
+  /** Relative to results of about 1: the exponential's error and sums of some hundred values. */
+  private static final double BOUND = 1e-5;
+
+  private static final List<DataType> TYPES = List.of(DataType.F32, DataType.F16, DataType.BF16);
+
+  /** A band of a dimension, with so many keys at once. */
+  private interface Maker {
+    AttentionBand make(int dimension, int keysAtOnce);
+  }
+
+  @TestFactory
+  List<DynamicTest> bandsAttendAsTheDefinitionDoes() {
+    List<DynamicTest> tests = new ArrayList<>();
+    if (Kernels.available(Tier.VECTOR)) {
+      tests.add(test("vector", VectorBand::new, 300));
+    }
+    for (Tier tier : List.of(Tier.AVX2, Tier.AVX512, Tier.AMX)) {
+      if (Kernels.available(tier)) {
+        tests.add(
+            test(
+                tier.label(),
+                (dimension, keys) -> new MachineBand(MachineTier.forBands(tier), dimension, keys),
+                300));
+      }
+      tests.add(
+          test(
+              tier.label() + " emulated",
+              (dimension, keys) -> new MachineBand(EmulatedKernels.code(tier), dimension, keys),
+              45));
+    }
+    return tests;
+  }
+
+  private static DynamicTest test(String name, Maker maker, int mostKeys) {
+    return DynamicTest.dynamicTest(
+        name,
+        () -> {
+          long seed = 5;
+          SplittableRandom random = new SplittableRandom(seed);
+          for (int i = 0; i < 24; i++) {
+            int dimension = 1 + random.nextInt(70);
+            int keys = 1 + random.nextInt(mostKeys);
+            int rows = 1 + random.nextInt(mostKeys < 100 ? 14 : AttentionBand.ROWS);
+            DataType type = TYPES.get(i % TYPES.size());
+            String what =
+                "%s, %d rows, %d keys of %d, %s, case %d of seed %d"
+                    .formatted(name, rows, keys, dimension, type, i, seed);
+            try (AttentionBand band = maker.make(dimension, i % 2 == 0 ? 0 : AttentionBand.PIECE);
+                AttentionBand definition = new ReferenceBand(dimension)) {
+              double[] expected = attend(definition, dimension, keys, rows, type, i);
+              double[] actual = attend(band, dimension, keys, rows, type, i);
+              for (int j = 0; j < expected.length; j++) {
+                assertThat(Math.abs(actual[j] - expected[j]))
+                    .as("%s, value %d: %s instead of %s", what, j, actual[j], expected[j])
+                    .isLessThanOrEqualTo(BOUND * Math.max(1, Math.abs(expected[j])));
+              }
+            }
+          }
+        });
+  }
+
+  /** Two runs of keys, hidden ones, and in every third case a function: results, then sums. */
+  private static double[] attend(
+      AttentionBand band, int dimension, int keys, int rows, DataType type, int number) {
+    SplittableRandom random = new SplittableRandom(number);
+    try (Arena arena = Arena.ofShared()) {
+      StridedRows queries = rows(arena, random, type, rows, dimension);
+      StridedRows keyRows = rows(arena, random, type, keys, dimension);
+      StridedRows values = rows(arena, random, type, keys, dimension);
+      int[] first = new int[AttentionBand.ROWS];
+      int[] end = new int[AttentionBand.ROWS];
+      for (int row = 0; row < rows; row++) {
+        first[row] = random.nextInt(keys);
+        end[row] = random.nextInt(keys + 1);
+      }
+      ScoreFunction function =
+          number % 3 == 2
+              ? (score, row, key) -> (row + key) % 5 == 0 ? ScoreFunction.HIDDEN : score / 2 + 1
+              : null;
+      int middle = random.nextInt(keys + 1);
+      long bytes = band.panelBytes(keys);
+      MemorySegment panels = arena.allocate(bytes, Rows.ALIGNMENT);
+      for (long at = 0; at + 4 <= bytes; at += 4) {
+        panels.set(ValueLayout.JAVA_FLOAT, at, Float.NaN);
+      }
+      for (int from = 0; from < keys; from += AttentionBand.PIECE) {
+        int to = Math.min(keys, from + AttentionBand.PIECE);
+        band.pack(keyRows, values, from, to, panels.address(), keys);
+      }
+      MemorySegment out = arena.allocate(4L * rows * dimension, Rows.ALIGNMENT);
+      MemorySegment sums = arena.allocate(8L * rows, Rows.ALIGNMENT);
+      band.begin(queries, rows, 0.3f);
+      band.meet(panels.address(), keys, 0, middle, first, end, function);
+      band.meet(panels.address(), keys, middle, keys, first, end, function);
+      band.finish(new StridedRows(out.address(), 4L * dimension, DataType.F32), sums.address(), 8);
+      double[] results = new double[rows * dimension + rows];
+      Arrays.setAll(
+          results,
+          j ->
+              j < rows * dimension
+                  ? out.getAtIndex(ValueLayout.JAVA_FLOAT, j)
+                  : sums.get(ValueLayout.JAVA_FLOAT, 8L * (j - rows * dimension)));
+      return results;
+    }
+  }
+
+  private static StridedRows rows(
+      Arena arena, SplittableRandom random, DataType type, int count, int dimension) {
+    long stride = type.bytes(dimension) + 6;
+    StridedRows rows =
+        new StridedRows(arena.allocate(count * stride, Rows.ALIGNMENT).address(), stride, type);
+    float[] row = new float[dimension];
+    for (int i = 0; i < count; i++) {
+      for (int d = 0; d < dimension; d++) {
+        row[d] = (float) random.nextDouble(-1, 1);
+      }
+      rows.put(i, row);
+    }
+    return rows;
+  }
+}
