@@ -40,7 +40,8 @@ public final class Exponential {
   private static final int LN2_HIGH = LOWEST + 3;
   private static final int LN2_LOW = LOWEST + 4;
   private static final int EXPONENT_OF_ONE = LOWEST + 5;
-  private static final int CONSTANTS = LOWEST + 6;
+  private static final int LOWEST_NORMAL = LOWEST + 6;
+  private static final int CONSTANTS = LOWEST + 7;
 
   private final Assembler a;
   private final int bytes;
@@ -76,6 +77,7 @@ public final class Exponential {
       exponential.put(LOWEST + i, Float.floatToRawIntBits(others[i]), scratch, vector);
     }
     exponential.put(EXPONENT_OF_ONE, 127, scratch, vector);
+    exponential.put(LOWEST_NORMAL, Float.floatToRawIntBits(-86.5f), scratch, vector);
     return exponential;
   }
 
@@ -104,6 +106,37 @@ public final class Exponential {
   public void apply(Vec x, Vec n, Vec sum, Vec half) {
     a.op(VMAXPS, x, x, constant(LOWEST));
     a.op(VMINPS, x, x, constant(HIGHEST));
+    parts(x, n, sum);
+    if (bytes == 64) {
+      scale(x, n, sum);
+      return;
+    }
+    // 2^n in two steps, since n may be beyond the exponents that there are.
+    a.op(VPSRAD_IMM, half, n, 1);
+    a.op(VPSUBD, n, n, half);
+    power(half);
+    power(n);
+    a.op(VMULPS, sum, sum, half);
+    a.op(VMULPS, x, sum, n);
+  }
+
+  /**
+   * The same of what is 0 or less, with two registers, and without numbers that are smaller than
+   * normal ones: what would be is {@code e^-86.5}, or about that.
+   */
+  public void applyToNegative(Vec x, Vec n, Vec sum) {
+    a.op(VMAXPS, x, x, constant(LOWEST_NORMAL));
+    parts(x, n, sum);
+    if (bytes == 64) {
+      scale(x, n, sum);
+      return;
+    }
+    a.op(VPSLLD_IMM, n, n, 23);
+    a.op(VPADDD, x, sum, n);
+  }
+
+  /** {@code e^x = sum · 2^n}, n as int32; x is overwritten. */
+  private void parts(Vec x, Vec n, Vec sum) {
     a.op(VMULPS, n, x, constant(LOG2_E));
     a.op(VCVTPS2DQ, n, n);
     a.op(VCVTDQ2PS, sum, n);
@@ -114,18 +147,11 @@ public final class Exponential {
       a.op(VFMADD213PS, sum, x, constant(i));
     }
     a.op(VFMADD213PS, sum, x, one());
-    if (bytes == 64) {
-      a.op(VCVTDQ2PS, n, n);
-      a.op(VSCALEFPS, x, sum, n);
-      return;
-    }
-    // 2^n in two steps, since n may be beyond the exponents that there are.
-    a.op(VPSRAD_IMM, half, n, 1);
-    a.op(VPSUBD, n, n, half);
-    power(half);
-    power(n);
-    a.op(VMULPS, sum, sum, half);
-    a.op(VMULPS, x, sum, n);
+  }
+
+  private void scale(Vec x, Vec n, Vec sum) {
+    a.op(VCVTDQ2PS, n, n);
+    a.op(VSCALEFPS, x, sum, n);
   }
 
   private void power(Vec n) {

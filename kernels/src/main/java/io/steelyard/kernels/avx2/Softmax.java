@@ -5,6 +5,7 @@ import static io.steelyard.kernels.assembler.Gpr.R11;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
+import static io.steelyard.kernels.assembler.Gpr.RBX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
@@ -66,6 +67,9 @@ public final class Softmax {
   /** The largest score before there is any. */
   public static final float LOWEST = -Float.MAX_VALUE;
 
+  private static final Vec LARGEST = ymm(8);
+  private static final Vec SCALE = ymm(10);
+
   private final Assembler a;
 
   /** Bytes of a vector. */
@@ -95,27 +99,72 @@ public final class Softmax {
   }
 
   private void write() {
-    Vec largestSoFar = v(8);
-    Vec scale = v(10);
     Vec indices = v(11);
     Vec lanes = v(12);
+    a.push(RBX);
     Exponential exponential = Exponential.begin(a, bytes, RAX, 0);
-    a.op(VBROADCASTSS, scale, at(RCX));
+    a.op(VBROADCASTSS, SCALE.as(bytes), at(RCX));
     Snippets.indices(a, indices, RAX);
     Snippets.constant(a, lanes, bytes / Float.BYTES, RAX);
     if (!isWide()) {
       a.add(R8, R8);
     }
+    a.mov(RBX, R8);
+    a.shl(RBX, Integer.SIZE + (isWide() ? 4 : 3));
     a.add(RCX, HEADER);
     Label row = a.loop();
+    eitherWay(this::largest, this::largestOfAll);
+    Snippets.reduce(a, VMAXPS, v(0), v(2));
+    a.op(VMOVSS, xmm(3), at(RCX, MAXIMUM));
+    a.op(VMAXSS, xmm(0), xmm(0), xmm(3));
+    a.op(VMOVSS_STORE, at(RCX, MAXIMUM), xmm(0));
+    Snippets.spread(a, LARGEST.as(bytes), v(0));
+    a.op(VSUBPS, v(3), v(3), LARGEST.as(bytes));
+    a.op(VMULPS, v(3), v(3), SCALE.as(bytes));
+    exponential.apply(v(3), v(4), v(5), v(2));
+    a.op(VMOVSS_STORE, at(RCX, CORRECTION), xmm(3));
+    a.op(VMOVUPS, v(7), v(3));
+    Snippets.clear(a, v(6));
+    eitherWay(() -> weights(exponential, true), () -> weights(exponential, false));
+    Snippets.reduce(a, VADDPS, v(6), v(2));
+    a.op(VFMADD231SS, xmm(6), xmm(7), at(RCX, SUM));
+    a.op(VMOVSS_STORE, at(RCX, SUM), xmm(6));
+    a.add(RDI, RSI);
+    a.add(RDX, 32);
+    a.add(RCX, ROW);
+    a.sub(R9, 1);
+    a.jump(Condition.NOT_EQUAL, row);
+    exponential.end();
+    a.pop(RBX);
+  }
 
-    // The largest of those seen.
+  /**
+   * One way for a row that does not see all keys, and another for one that does.
+   *
+   * <p>RBX has the number of keys in its upper half: a row may see a negative number.
+   */
+  private void eitherWay(Runnable some, Runnable all) {
+    Label sees = new Label();
+    Label end = new Label();
+    a.mov32(RAX, at(RCX, VISIBLE));
+    a.shl(RAX, Integer.SIZE);
+    a.cmp(RAX, RBX);
+    a.jump(Condition.NOT_LESS, sees);
+    some.run();
+    a.jmp(end);
+    a.place(sees);
+    all.run();
+    a.place(end);
+  }
+
+  /** The largest score of those that the row sees, lane by lane. */
+  private void largest() {
     a.op(VPBROADCASTD, v(9), at(RCX, VISIBLE));
     Snippets.constant(a, v(0), LOWEST, RAX);
-    a.op(VMOVUPS, v(1), indices);
+    a.op(VMOVUPS, v(1), v(11));
     a.mov(R10, RDI);
     a.mov(R11, R8);
-    Label largest = a.loop();
+    Label next = a.loop();
     if (isWide()) {
       a.vpcmpd(K1, v(1), v(9), 1);
       a.merge(K1).op(VMAXPS, v(0), v(0), at(R10));
@@ -127,53 +176,51 @@ public final class Softmax {
       a.op(VPOR, v(2), v(2), at(R10));
       a.op(VMAXPS, v(0), v(2), v(0));
     }
-    a.op(VPADDD, v(1), v(1), lanes);
+    a.op(VPADDD, v(1), v(1), v(12));
     a.add(R10, bytes);
     a.sub(R11, 1);
-    a.jump(Condition.NOT_EQUAL, largest);
-    Snippets.reduce(a, VMAXPS, v(0), v(2));
-    a.op(VMOVSS, xmm(3), at(RCX, MAXIMUM));
-    a.op(VMAXSS, xmm(0), xmm(0), xmm(3));
-    a.op(VMOVSS_STORE, at(RCX, MAXIMUM), xmm(0));
-    Snippets.spread(a, largestSoFar, v(0));
-    a.op(VSUBPS, v(3), v(3), largestSoFar);
-    a.op(VMULPS, v(3), v(3), scale);
-    exponential.apply(v(3), v(4), v(5), v(2));
-    a.op(VMOVSS_STORE, at(RCX, CORRECTION), xmm(3));
-    a.op(VMOVUPS, v(7), v(3));
+    a.jump(Condition.NOT_EQUAL, next);
+  }
 
-    // Weights and their sum.
-    Snippets.clear(a, v(6));
-    a.op(VMOVUPS, v(1), indices);
+  private void largestOfAll() {
+    a.op(VMOVUPS, v(0), at(RDI));
+    a.mov(R10, RDI);
+    a.mov(R11, R8);
+    Label next = a.loop();
+    a.op(VMAXPS, v(0), v(0), at(R10));
+    a.add(R10, bytes);
+    a.sub(R11, 1);
+    a.jump(Condition.NOT_EQUAL, next);
+  }
+
+  /**
+   * Writes weights and adds them up.
+   *
+   * @param masked whether keys that the row doesn't see get none
+   */
+  private void weights(Exponential exponential, boolean masked) {
+    a.op(VMOVUPS, v(1), v(11));
     a.mov(R10, RDI);
     a.mov(RAX, RDX);
     a.mov(R11, R8);
-    Label weights = a.loop();
+    Label next = a.loop();
     a.op(VMOVUPS, v(0), at(R10));
-    a.op(VSUBPS, v(0), v(0), largestSoFar);
-    a.op(VMULPS, v(0), v(0), scale);
-    exponential.apply(v(0), v(2), v(3), v(4));
-    seen(v(0), v(2));
+    a.op(VSUBPS, v(0), v(0), LARGEST.as(bytes));
+    a.op(VMULPS, v(0), v(0), SCALE.as(bytes));
+    exponential.applyToNegative(v(0), v(2), v(3));
+    if (masked) {
+      seen(v(0), v(2));
+      a.op(VPADDD, v(1), v(1), v(12));
+    }
     a.op(VADDPS, v(6), v(6), v(0));
     a.op(VMOVUPS_STORE, at(RAX), ymm(0));
     if (isWide()) {
       a.op(VEXTRACTF64X4, at(RAX, Product.F32.tileChunk()), v(0), 1);
     }
-    a.op(VPADDD, v(1), v(1), lanes);
     a.add(R10, bytes);
     a.add(RAX, bytes / 32 * Product.F32.tileChunk());
     a.sub(R11, 1);
-    a.jump(Condition.NOT_EQUAL, weights);
-    Snippets.reduce(a, VADDPS, v(6), v(2));
-    a.op(VFMADD231SS, xmm(6), xmm(7), at(RCX, SUM));
-    a.op(VMOVSS_STORE, at(RCX, SUM), xmm(6));
-
-    a.add(RDI, RSI);
-    a.add(RDX, 32);
-    a.add(RCX, ROW);
-    a.sub(R9, 1);
-    a.jump(Condition.NOT_EQUAL, row);
-    exponential.end();
+    a.jump(Condition.NOT_EQUAL, next);
   }
 
   /** Clears the lanes of keys that the row does not see. */
