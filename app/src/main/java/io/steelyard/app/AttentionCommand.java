@@ -13,5 +13,12 @@ import picocli.CommandLine.Command;
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard attention list",
+      "  ./steelyard attention range document --variants flash,block-sparse --quick",
+      "  ./steelyard attention impact --variants dilated"
     })
 final class AttentionCommand {}

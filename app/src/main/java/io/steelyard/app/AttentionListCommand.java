@@ -9,7 +9,12 @@ import picocli.CommandLine.Command;
 @Command(
     name = "list",
     mixinStandardHelpOptions = true,
-    description = "Lists the variants of attention.")
+    description = {
+      "Lists the variants of attention.",
+      "",
+      "docs/attention.md says which parameters each takes."
+    },
+    footer = {"", "Examples:", "  ./steelyard attention list"})
 final class AttentionListCommand implements Callable<Integer> {
   @Override
   public Integer call() {

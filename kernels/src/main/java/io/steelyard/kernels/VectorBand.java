@@ -104,7 +104,7 @@ final class VectorBand implements AttentionBand {
   public void meet(
       long panels, int count, int from, int to, int[] first, int[] end, ScoreFunction function) {
     for (int row = 0; row < tiles() * WIDTH; row++) {
-      // Exact up to 2^24 keys of a piece's beginning: they are counted from there.
+      // Lanes without a row of their own repeat the last.
       int own = Math.min(row, rows - 1);
       RawMemory.putInt(firstKeys + 4L * row, Math.max(first[own], from));
       RawMemory.putInt(lastKeys + 4L * row, Math.min(end[own], to));

@@ -38,8 +38,10 @@ record Differential(double lambda) implements Variant {
       public void run(AttentionOutputs outputs) {
         for (int batch = 0; batch < shape.batch(); batch++) {
           for (int head = 0; head < shape.heads(); head++) {
-            try (Merge first = half(batch, head, 0);
-                Merge second = half(batch, head, 1)) {
+            try (Merge first = new Merge(shape.dimension(), shape.length(), workbench.pool());
+                Merge second = new Merge(shape.dimension(), shape.length(), workbench.pool())) {
+              half(batch, head, 0, first);
+              half(batch, head, 1, second);
               first.subtract(second, lambda);
               first.write(outputs, batch, head);
             }
@@ -48,9 +50,8 @@ record Differential(double lambda) implements Variant {
       }
 
       // One half's attention: the queries' other half is zero, so that keys may keep theirs.
-      private Merge half(int batch, int head, int half) {
+      private void half(int batch, int head, int half, Merge result) {
         StridedRows from = inputs.queries(batch, head);
-        Merge result = new Merge(shape.dimension(), shape.length(), workbench.pool());
         try (Gathered queries =
             Gathered.room(from, shape.dimension(), shape.length(), workbench.pool())) {
           int width = shape.dimension() / 2;
@@ -79,7 +80,6 @@ record Differential(double lambda) implements Variant {
                               Float.BYTES,
                               Sight.of(shape.length(), shape.causal()))))));
         }
-        return result;
       }
 
       private float scale() {

@@ -13,6 +13,9 @@ import java.util.stream.IntStream;
  * see: what each variant has to match before it is timed.
  */
 public final class Oracle {
+  /** What rounding explains of a logarithm: it has the error of the scores that it is about. */
+  private static final double LOG_SUMS = 2e-5;
+
   private Oracle() {}
 
   /**
@@ -20,7 +23,8 @@ public final class Oracle {
    *
    * @param largest difference of a value
    * @param relative Frobenius norm of the difference, by that of what was expected
-   * @param largestLogSum difference of a row's logarithm of its sum
+   * @param largestLogSum difference of a row's logarithm of its sum, as a share of it where it is
+   *     over 1
    * @param rows that were checked
    */
   public record Deviation(double largest, double relative, double largestLogSum, long rows) {
@@ -33,7 +37,7 @@ public final class Oracle {
      * half a place more.
      */
     public boolean isRounding(DataType type) {
-      return relative <= bound(type) && largestLogSum <= 1e-5 * 32 && Double.isFinite(largest);
+      return relative <= bound(type) && largestLogSum <= LOG_SUMS && Double.isFinite(largest);
     }
   }
 
