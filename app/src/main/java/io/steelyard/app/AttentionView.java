@@ -31,6 +31,8 @@ import java.util.stream.Stream;
  * @param leftOut a sentence for each cell that wasn't measured
  */
 record AttentionView(String title, List<Row> rows, List<String> leftOut) implements StudyView {
+  private static final String BASELINE = "baseline";
+
   /**
    * One variant at one length.
    *
@@ -41,7 +43,7 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
    * @param speedup against the baseline; null of the baseline and where there is none
    * @param speedupLow lower bound of its interval; null likewise
    * @param speedupHigh upper bound; null likewise
-   * @param verdict on it; empty where there is none
+   * @param verdict on it; {@value #BASELINE} of the baseline
    * @param executed scores computed, as a share of dense attention's; null of a program that
    *     doesn't count, as are the next three
    * @param gigaflops 4 × scores computed × dimension, a second
@@ -110,7 +112,6 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
     Optional<Summary.Comparison> compared =
         outcome.summary().comparisons().stream()
             .filter(c -> c.subject().equals(cell.label()) && c.metric().equals(length))
-            .filter(c -> c.ratio() != null)
             .findFirst();
     AttentionShape shape =
         AttentionProblem.of(study.engines().get(cell.label()).options())
@@ -128,7 +129,9 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
             compared.map(Summary.Comparison::ratio).orElse(null),
             compared.map(Summary.Comparison::low).orElse(null),
             compared.map(Summary.Comparison::high).orElse(null),
-            compared.map(Summary.Comparison::verdict).orElse(""),
+            cell.label().equals(study.baseline())
+                ? BASELINE
+                : compared.map(Summary.Comparison::verdict).orElse(""),
             scores == null ? null : Double.valueOf(scores / shape.scores()),
             scores == null ? null : Double.valueOf(4.0 * scores * shape.dimension() / nanos),
             count(counts, "bytes_moved"),
@@ -156,12 +159,8 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
               row.variant(),
               Format.significant(row.milliseconds(), 3),
               interval(row.low(), row.high()),
-              row.speedup() == null
-                  ? "1×"
-                  : Format.significant(row.speedup(), 3)
-                      + "× "
-                      + interval(row.speedupLow(), row.speedupHigh()),
-              row.verdict().isEmpty() ? "baseline" : row.verdict(),
+              speedup(row),
+              row.verdict(),
               row.executed() == null ? "–" : Format.percent(row.executed(), 1),
               counted(row.gigaflops(), 1),
               counted(row.bytesMoved(), 1e6),
@@ -195,6 +194,17 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
                             + " results; peak: resident memory of the process."),
                     leftOut.stream().map(why -> why + "."))
                 .toList()));
+  }
+
+  private static String speedup(Row row) {
+    if (row.verdict().equals(BASELINE)) {
+      return "1×";
+    }
+    return row.speedup() == null
+        ? "–"
+        : Format.significant(row.speedup(), 3)
+            + "× "
+            + interval(row.speedupLow(), row.speedupHigh());
   }
 
   private static String counted(Double value, double unit) {

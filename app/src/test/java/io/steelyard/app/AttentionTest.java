@@ -75,6 +75,8 @@ final class AttentionTest {
     assertThat(dilated.executed()).isBetween(0.015, 0.06);
     // One block allows no ratio.
     assertThat(dilated.speedup()).isNull();
+    assertThat(flash.verdict()).isEqualTo("baseline");
+    assertThat(dilated.verdict()).isEqualTo("inconclusive");
   }
 
   @Test

@@ -27,7 +27,7 @@ final class VectorBand implements AttentionBand {
   private final long firstKeys;
   private final long lastKeys;
   private final long scoreRows;
-  private final long ones;
+  private final long corrections;
   private int rows;
   private long scores;
 
@@ -46,7 +46,7 @@ final class VectorBand implements AttentionBand {
     firstKeys = totals + stateBytes;
     lastKeys = firstKeys + stateBytes;
     scoreRows = lastKeys + stateBytes;
-    ones = scoreRows + scoreBytes;
+    corrections = scoreRows + scoreBytes;
   }
 
   /** A tile's last rows may reach past a piece's last key, and past the last value. */
@@ -205,7 +205,7 @@ final class VectorBand implements AttentionBand {
     }
     Lanes.store(largest + state, max);
     Lanes.store(totals + state, total);
-    Lanes.store(ones, correction);
+    Lanes.store(corrections, correction);
   }
 
   private static VectorMask<Float> hidden(FloatVector first, FloatVector last, int key) {
@@ -214,7 +214,7 @@ final class VectorBand implements AttentionBand {
   }
 
   private void correct(long at) {
-    FloatVector correction = Lanes.load(ones);
+    FloatVector correction = Lanes.load(corrections);
     for (int d = 0; d < dimension; d++) {
       long sum = at + (long) d * ROW_BYTES;
       Lanes.store(sum, Lanes.load(sum).mul(correction));

@@ -13,14 +13,4 @@ public record Counts(long scores, long bytesMoved, long scratchBytes) {
   public Counts since(Counts before) {
     return new Counts(scores - before.scores, bytesMoved - before.bytesMoved, scratchBytes);
   }
-
-  /** Share of dense attention's scores that were computed. */
-  public double executed(AttentionShape shape) {
-    return (double) scores / shape.scores();
-  }
-
-  /** Floating-point operations: two products a score, of two operations a value. */
-  public double operations(AttentionShape shape) {
-    return 4.0 * scores * shape.dimension();
-  }
 }

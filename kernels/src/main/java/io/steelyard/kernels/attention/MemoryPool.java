@@ -95,11 +95,6 @@ public final class MemoryPool implements AutoCloseable {
     return new MemoryPool(true, true);
   }
 
-  /** Whether it keeps what is given back. */
-  public boolean isPooled() {
-    return reuse;
-  }
-
   /**
    * Takes a piece whose contents are undefined.
    *

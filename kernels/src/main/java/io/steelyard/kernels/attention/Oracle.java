@@ -16,6 +16,9 @@ public final class Oracle {
   /** What rounding explains of a logarithm: it has the error of the scores that it is about. */
   private static final double LOG_SUMS = 2e-5;
 
+  /** A thread's scores of a row: what is checked is weighed by the memory of its process, too. */
+  private static final ThreadLocal<double[]> SCORES = ThreadLocal.withInitial(() -> new double[0]);
+
   private Oracle() {}
 
   /**
@@ -156,7 +159,11 @@ public final class Oracle {
     int kvHead = head / shape.group();
     double[] asked =
         doubles(inputs.queries(), inputs.type(), shape, batch, query, head, shape.heads());
-    double[] scores = new double[shape.length()];
+    double[] scores = SCORES.get();
+    if (scores.length < shape.length()) {
+      scores = new double[shape.length()];
+      SCORES.set(scores);
+    }
     double largest = Double.NEGATIVE_INFINITY;
     for (int key = 0; key < shape.length(); key++) {
       scores[key] = Double.NEGATIVE_INFINITY;

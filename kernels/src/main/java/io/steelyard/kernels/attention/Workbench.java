@@ -50,11 +50,6 @@ public final class Workbench implements AutoCloseable {
     end = new int[threads][AttentionBand.ROWS];
   }
 
-  /** A workbench with a pool and a cache for some hundred patterns. */
-  public static Workbench of(Tier tier, int threads) {
-    return new Workbench(tier, threads, MemoryPool.pooled(), new PatternCache(256));
-  }
-
   public Tier tier() {
     return tier;
   }
