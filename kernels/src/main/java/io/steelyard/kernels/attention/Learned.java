@@ -1,0 +1,112 @@
+package io.steelyard.kernels.attention;
+
+import java.util.BitSet;
+
+/**
+ * The blocks of which a scorer foresees the most attention. All heads of a sequence share one
+ * budget: a head that looks everywhere gets more of it than one that looks at a few keys. A block
+ * of queries always sees its own and the first one.
+ *
+ * @param density share of the pairs of positions that all heads together see
+ */
+record Learned(BlockScorer scorer, double density, int block) {
+  /** Small enough for what heads look at, large enough to be computed as one. */
+  static final int BLOCK = 16;
+
+  /** A threshold is found to the last bit of a float32. */
+  private static final int BISECTIONS = 40;
+
+  /** No logarithm of a share is as low, so that everything is kept. */
+  private static final double EVERYTHING = -1e9;
+
+  /** About how many scores choosing takes: two pooled products. */
+  static double estimate(AttentionShape shape, int block) {
+    return 2.0 * shape.scores() / Math.min(block, shape.length());
+  }
+
+  /** Masks of all heads. */
+  BlockMask[] masks(AttentionInputs inputs, Workbench workbench) {
+    AttentionShape shape = inputs.shape();
+    int blocks = BlockMask.blocks(shape.length(), block);
+    BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
+    for (int batch = 0; batch < shape.batch(); batch++) {
+      int sequence = batch;
+      float[][][] shares = new float[shape.heads()][][];
+      workbench.parallel(
+          shape.heads(),
+          (head, _) -> shares[head] = shares(inputs, workbench, sequence, head, blocks));
+      double least = threshold(shape, shares);
+      for (int head = 0; head < shape.heads(); head++) {
+        masks[batch * shape.heads() + head] = mask(shape, shares[head], least);
+      }
+    }
+    return masks;
+  }
+
+  /** Logarithms of the shares foreseen of one head: [block of queries][block of keys]. */
+  private float[][] shares(
+      AttentionInputs inputs, Workbench workbench, int batch, int head, int blocks) {
+    BlockFeatures features = new BlockFeatures(inputs, block, batch, head);
+    float[] row = new float[blocks * BlockFeatures.NAMES.size()];
+    float[][] shares = new float[blocks][];
+    for (int i = 0; i < blocks; i++) {
+      features.row(i, row);
+      workbench.scored(features.scores(i));
+      shares[i] = new float[features.visible(i)];
+      for (int j = 0; j < shares[i].length; j++) {
+        shares[i][j] = (float) scorer.logShare(row, j * BlockFeatures.NAMES.size());
+      }
+    }
+    return shares;
+  }
+
+  /** The share from which on blocks are kept. */
+  private double threshold(AttentionShape shape, float[][][] shares) {
+    double wanted = density * shape.scores() / shape.batch();
+    double low = EVERYTHING;
+    double high = -EVERYTHING;
+    for (int i = 0; i < BISECTIONS; i++) {
+      double middle = (low + high) / 2;
+      if (kept(shape, shares, middle) > wanted) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return high;
+  }
+
+  private long kept(AttentionShape shape, float[][][] shares, double least) {
+    long kept = 0;
+    for (float[][] head : shares) {
+      for (int i = 0; i < head.length; i++) {
+        for (int j = 0; j < head[i].length; j++) {
+          kept += isKept(head, i, j, least) ? pairs(shape, i, j) : 0;
+        }
+      }
+    }
+    return kept;
+  }
+
+  private static boolean isKept(float[][] shares, int i, int j, double least) {
+    return i == j || j == 0 || shares[i][j] >= least;
+  }
+
+  /** Pairs of positions of two blocks. */
+  private long pairs(AttentionShape shape, int i, int j) {
+    long queries = Math.min(block, shape.length() - (long) i * block);
+    long keys = Math.min(block, shape.length() - (long) j * block);
+    return i == j && shape.causal() ? queries * (queries + 1) / 2 : queries * keys;
+  }
+
+  private BlockMask mask(AttentionShape shape, float[][] shares, double least) {
+    BitSet[] rows = new BitSet[shares.length];
+    for (int i = 0; i < rows.length; i++) {
+      rows[i] = new BitSet(shares[i].length);
+      for (int j = 0; j < shares[i].length; j++) {
+        rows[i].set(j, isKept(shares, i, j, least));
+      }
+    }
+    return BlockMask.of(shape.length(), block, rows);
+  }
+}
