@@ -117,7 +117,7 @@ public final class Plots {
     return new Result(files, problems);
   }
 
-  private static void prepare(Path directory) throws IOException {
+  static void prepare(Path directory) throws IOException {
     Files.createDirectories(directory);
     // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
     if (System.getProperty("java.awt.headless") == null) {
