@@ -19,6 +19,6 @@ enum BlockPattern {
   RANDOM,
   /** Those whose mean query and mean key have the largest product, as the density asks for. */
   ADAPTIVE,
-  /** Those of which a trained scorer foresees the most attention, as the density asks for. */
+  /** Those of which a trained scorer foresees the most attention, by {@link Learned}. */
   LEARNED
 }

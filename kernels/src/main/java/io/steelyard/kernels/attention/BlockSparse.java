@@ -17,7 +17,6 @@ import java.util.stream.IntStream;
  * @param global first blocks that see everything and are seen by all
  * @param stride every so-manieth block is seen by all
  * @param density share of blocks that patterns keep which are drawn or chosen
- * @param scorer of the learned pattern
  */
 record BlockSparse(
     BlockPattern pattern,
@@ -27,8 +26,7 @@ record BlockSparse(
     int global,
     int stride,
     double density,
-    int seed,
-    BlockScorer scorer)
+    int seed)
     implements Variant {
   private static final int MOST = 1 << 30;
   private static final int PARALLELS = 3;
@@ -38,17 +36,18 @@ record BlockSparse(
 
   static Variant of(Parameters parameters) {
     BlockPattern pattern = parameters.choice("pattern", BlockPattern.LOCAL_WINDOW);
-    boolean learned = pattern == BlockPattern.LEARNED;
+    if (pattern == BlockPattern.LEARNED) {
+      return Learned.of(parameters, parameters.number("density", 0.1, 0, 1));
+    }
     return new BlockSparse(
         pattern,
-        parameters.whole("block", learned ? Learned.BLOCK : 128, 1, MOST),
+        parameters.whole("block", 128, 1, MOST),
         parameters.whole("window", 1024, 1, MOST),
         parameters.wholes("rates", new int[] {1, 2, 4}, 1, MOST),
         parameters.whole("global", 1, 0, MOST),
         parameters.whole("stride", 8, 1, MOST),
         parameters.number("density", 0.1, 0, 1),
-        parameters.whole("seed", 1, 0, Integer.MAX_VALUE),
-        learned ? BlockScorer.of(parameters) : BlockScorer.shipped());
+        parameters.whole("seed", 1, 0, Integer.MAX_VALUE));
   }
 
   @Override
@@ -56,7 +55,6 @@ record BlockSparse(
     double kept =
         switch (pattern) {
           case RANDOM, ADAPTIVE -> density * shape.scores();
-          case LEARNED -> density * shape.scores() + Learned.estimate(shape, block);
           default -> fixed(shape).blocks() * (double) block * block * shape.batch() * shape.heads();
         };
     return new Estimate(
@@ -67,10 +65,6 @@ record BlockSparse(
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
-    if (pattern == BlockPattern.LEARNED) {
-      return new BlockPlan(
-          inputs, workbench, new Learned(scorer, density, block).masks(inputs, workbench));
-    }
     BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
     if (pattern == BlockPattern.ADAPTIVE) {
       workbench.parallel(

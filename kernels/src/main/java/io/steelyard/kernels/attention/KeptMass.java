@@ -6,13 +6,12 @@ import java.util.stream.IntStream;
 /**
  * What a head sees of what dense attention would.
  *
- * @param density share of the keys that causality leaves, over all queries
- * @param mass share of dense attention's weights that fall on keys which are seen, mean over some
- *     queries
+ * @param density share of the keys that causality leaves, over all queries that are looked at
+ * @param mass share of dense attention's weights that fall on keys which are seen, mean over these
  */
 public record KeptMass(double density, double mass) {
-  /** The mass is that of every so-manieth query: no block's size, so that all its rows come up. */
-  private static final int ONE_OF = 17;
+  /** Every so-manieth query is looked at: no block's size, so that all rows of blocks come up. */
+  private static final int ONE_OF = 11;
 
   /** Of every head of the first sequence. */
   public static List<KeptMass> of(AttentionInputs inputs, Plan plan) {
@@ -30,21 +29,21 @@ public record KeptMass(double density, double mass) {
     float[] query = new float[shape.dimension()];
     float[] scores = new float[shape.length()];
     long seen = 0;
+    long visible = 0;
     double mass = 0;
     int weighed = 0;
-    for (int row = 0; row < shape.length(); row++) {
+    for (int row = shape.length() - 1; row >= 0; row -= ONE_OF) {
       int end = shape.causal() ? row + 1 : shape.length();
       for (int key = 0; key < end; key++) {
         seen += plan.times(0, head, row, key) > 0 ? 1 : 0;
       }
-      if (row % ONE_OF == ONE_OF - 1 || row == shape.length() - 1) {
-        KeyColumns.scaled(inputs.queries(0, head), row, shape.scale(), query);
-        keys.products(query, 0, end, scores);
-        mass += mass(plan, head, row, scores, end);
-        weighed++;
-      }
+      visible += end;
+      KeyColumns.scaled(inputs.queries(0, head), row, shape.scale(), query);
+      keys.products(query, 0, end, scores);
+      mass += mass(plan, head, row, scores, end);
+      weighed++;
     }
-    return new KeptMass(seen / ((double) shape.scores() / shape.heads()), mass / weighed);
+    return new KeptMass((double) seen / visible, mass / weighed);
   }
 
   private static double mass(Plan plan, int head, int row, float[] scores, int end) {

@@ -1,5 +1,6 @@
 package io.steelyard.kernels.attention;
 
+import io.steelyard.kernels.DataType;
 import java.util.BitSet;
 
 /**
@@ -8,10 +9,19 @@ import java.util.BitSet;
  * of queries always sees its own and the first one.
  *
  * @param density share of the pairs of positions that all heads together see
+ * @param rest what becomes of the other blocks
  */
-record Learned(BlockScorer scorer, double density, int block) {
+record Learned(BlockScorer scorer, double density, int block, Rest rest) implements Variant {
+  /** What becomes of blocks that aren't kept. */
+  enum Rest {
+    /** They aren't seen. */
+    NONE,
+    /** Each is seen as its mean, by {@link SummedRestPlan}. */
+    MEANS
+  }
+
   /** Small enough for what heads look at, large enough to be computed as one. */
-  static final int BLOCK = 16;
+  private static final int BLOCK = 16;
 
   /** A threshold is found to the last bit of a float32. */
   private static final int BISECTIONS = 40;
@@ -19,13 +29,39 @@ record Learned(BlockScorer scorer, double density, int block) {
   /** No logarithm of a share is as low, so that everything is kept. */
   private static final double EVERYTHING = -1e9;
 
-  /** About how many scores choosing takes: two pooled products. */
-  static double estimate(AttentionShape shape, int block) {
-    return 2.0 * shape.scores() / Math.min(block, shape.length());
+  static Learned of(Parameters parameters, double density) {
+    return new Learned(
+        BlockScorer.of(parameters),
+        density,
+        parameters.whole("block", BLOCK, 1, 1 << 30),
+        parameters.choice("rest", Rest.NONE));
+  }
+
+  @Override
+  public Estimate estimate(AttentionShape shape, DataType type, int threads) {
+    // Choosing takes two pooled products, the means of the rest are a third.
+    double pooled = (double) shape.scores() / Math.min(block, shape.length());
+    long blocks = BlockMask.blocks(shape.length(), block);
+    long pairs = (long) Float.BYTES * blocks * blocks * shape.heads();
+    long extended = Estimate.copies(shape.length() + blocks, shape, DataType.F32);
+    return new Estimate(
+        density * shape.scores() + (rest == Rest.NONE ? 2 : 3) * pooled,
+        Estimate.panels(shape.length() + blocks, shape.dimension(), threads)
+            + pairs
+            + (rest == Rest.NONE ? 0 : 2 * extended * shape.kvHeads() * shape.batch()));
+  }
+
+  @Override
+  public Plan plan(AttentionInputs inputs, Workbench workbench) {
+    BlockMask[] masks = masks(inputs, workbench);
+    return switch (rest) {
+      case NONE -> new BlockPlan(inputs, workbench, masks);
+      case MEANS -> new SummedRestPlan(inputs, workbench, masks);
+    };
   }
 
   /** Masks of all heads. */
-  BlockMask[] masks(AttentionInputs inputs, Workbench workbench) {
+  private BlockMask[] masks(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
     int blocks = BlockMask.blocks(shape.length(), block);
     BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];

@@ -9,10 +9,8 @@ import java.util.Random;
  * Attention that drops a share of the keys, by blocks.
  *
  * @param ratio share that is dropped of the blocks that a block of queries could see
- * @param slack of a {@link Threshold}
  */
-record Sparse(Kind kind, double ratio, int block, int seed, double slack, BlockScorer scorer)
-    implements Variant {
+record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
   /** Which blocks are kept. A block of queries always sees its own. */
   enum Kind {
     /** Some, drawn by the seed. */
@@ -23,56 +21,42 @@ record Sparse(Kind kind, double ratio, int block, int seed, double slack, BlockS
     STRIDED,
     /** The nearest and the first, as many of each. */
     LOCAL_GLOBAL,
-    /** Single keys: those whose scores reach a quantile of the head's, by {@link Threshold}. */
+    /** No blocks but single keys, by {@link Threshold}. */
     DYNAMIC_THRESHOLD,
-    /** Single keys: the largest scores of each row, all of them computed. */
+    /** The largest scores of each row, likewise. */
     TOP_K,
-    /** The blocks of which a trained scorer foresees the most attention, by {@link Learned}. */
+    /** Those of which a trained scorer foresees the most attention, by {@link Learned}. */
     LEARNED
   }
 
   static Variant of(Parameters parameters) {
     Kind kind = parameters.choice("pattern", Kind.BLOCK_SPARSE);
+    double ratio = parameters.number("ratio", 0.9, 0, 1);
+    return switch (kind) {
+      case DYNAMIC_THRESHOLD -> Threshold.dynamic(parameters, 1 - ratio);
+      case TOP_K -> Threshold.none(1 - ratio);
+      case LEARNED -> Learned.of(parameters, 1 - ratio);
+      default -> fixed(parameters, kind, ratio);
+    };
+  }
+
+  private static Variant fixed(Parameters parameters, Kind kind, double ratio) {
     return new Sparse(
         kind,
-        parameters.number("ratio", 0.9, 0, 1),
-        parameters.whole("block", kind == Kind.DYNAMIC_THRESHOLD || kind == Kind.LEARNED ? Learned.BLOCK : 128, 1, 1 << 30),
-        parameters.whole("seed", 1, 0, Integer.MAX_VALUE),
-        kind == Kind.DYNAMIC_THRESHOLD ? parameters.number("slack", 2, 1, 1000) : 0,
-        kind == Kind.LEARNED ? BlockScorer.of(parameters) : BlockScorer.shipped());
+        ratio,
+        parameters.whole("block", 128, 1, 1 << 30),
+        parameters.whole("seed", 1, 0, Integer.MAX_VALUE));
   }
 
   @Override
   public Estimate estimate(AttentionShape shape, DataType type, int threads) {
-    double kept = (1 - ratio) * shape.scores();
-    long panels = Estimate.panels(shape.length(), shape.dimension(), threads);
-    return switch (kind) {
-      // Scores are computed once to choose and again to attend, by whole blocks.
-      case DYNAMIC_THRESHOLD, TOP_K ->
-          new Estimate(
-              2.0 * shape.scores(),
-              panels + shape.batch() * shape.heads() * KeyMask.bytes(shape.length()));
-      case LEARNED -> new Estimate(kept + Learned.estimate(shape, block), panels);
-      default -> new Estimate(kept, panels);
-    };
+    return new Estimate(
+        (1 - ratio) * shape.scores(), Estimate.panels(shape.length(), shape.dimension(), threads));
   }
 
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
-    switch (kind) {
-      case DYNAMIC_THRESHOLD, TOP_K -> {
-        Threshold threshold = new Threshold(1 - ratio, slack, block, seed);
-        return new KeyPlan(inputs, workbench, threshold.masks(inputs, workbench));
-      }
-      case LEARNED -> {
-        Learned learned = new Learned(scorer, 1 - ratio, block);
-        return new BlockPlan(inputs, workbench, learned.masks(inputs, workbench));
-      }
-      default -> {
-        // The others depend on nothing but where blocks are.
-      }
-    }
     BlockMask mask =
         workbench
             .patterns()

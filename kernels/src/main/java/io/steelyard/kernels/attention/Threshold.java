@@ -1,5 +1,6 @@
 package io.steelyard.kernels.attention;
 
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.StridedRows;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -19,12 +20,34 @@ import java.util.SplittableRandom;
  *     which every score is computed
  * @param block keys of a bound
  */
-record Threshold(double density, double slack, int block, int seed) {
+record Threshold(double density, double slack, int block, int seed) implements Variant {
   /** The quantile of so many scores is off by half a per cent of them. */
   private static final int SAMPLES = 4096;
 
-  /** The masks of all heads. */
-  KeyMask[] masks(AttentionInputs inputs, Workbench workbench) {
+  static Threshold dynamic(Parameters parameters, double density) {
+    return new Threshold(
+        density,
+        parameters.number("slack", 2, 1, 1000),
+        parameters.whole("block", 16, 1, 1 << 30),
+        parameters.whole("seed", 1, 0, Integer.MAX_VALUE));
+  }
+
+  /** No threshold: the largest scores of each row, all of them computed. */
+  static Threshold none(double density) {
+    return new Threshold(density, 0, KeyMask.BLOCK, 0);
+  }
+
+  /** Scores are computed to choose and again to attend, at most all of them. */
+  @Override
+  public Estimate estimate(AttentionShape shape, DataType type, int threads) {
+    return new Estimate(
+        2.0 * shape.scores(),
+        Estimate.panels(shape.length(), shape.dimension(), threads)
+            + shape.batch() * shape.heads() * KeyMask.bytes(shape.length()));
+  }
+
+  @Override
+  public Plan plan(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
     KeyMask[] masks = new KeyMask[shape.batch() * shape.heads()];
     for (int i = 0; i < masks.length; i++) {
@@ -38,7 +61,7 @@ record Threshold(double density, double slack, int block, int seed) {
           });
       workbench.scored(head.samples);
     }
-    return masks;
+    return new KeyPlan(inputs, workbench, masks);
   }
 
   /** One head of one sequence. */

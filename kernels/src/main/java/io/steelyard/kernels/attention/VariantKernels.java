@@ -133,7 +133,10 @@ public final class VariantKernels extends ForwardingKernels {
     Rows asked = Rows.allocate(arena, tokens, queries.width());
     float factor = rule.scale() / shape.scale();
     for (int row = 0; row < tokens; row++) {
-      asked.addScaled(row, queries, row, factor);
+      asked.copy(row, queries, row);
+    }
+    if (factor != 1) {
+      super.scale(asked, factor, tokens);
     }
     AttentionInputs inputs =
         new AttentionInputs(

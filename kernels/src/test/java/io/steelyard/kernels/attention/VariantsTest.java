@@ -46,6 +46,7 @@ final class VariantsTest {
           "sparse:pattern=dynamic-threshold,ratio=0.9,block=5,slack=1",
           "sparse:pattern=top-k,ratio=0.9",
           "sparse:pattern=learned,ratio=0.7,block=24",
+          "sparse:pattern=learned,ratio=0.7,block=24,rest=means",
           "flex:rules=causal",
           "flex:rules=sliding-window,window=50",
           "flex:rules=alibi",
