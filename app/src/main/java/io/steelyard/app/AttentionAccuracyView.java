@@ -179,7 +179,7 @@ record AttentionAccuracyView(AttentionAccuracyCommand.Found found) {
 
   /** A variant without how dense it is. */
   private static String name(Result result) {
-    String name = result.variant().replaceAll("(?<=[:,])(ratio|density)=[^,]*,?", "");
+    String name = result.variant().replaceAll("(?<=[:,])(ratio|density|share)=[^,]*,?", "");
     return name.replaceAll("[:,]$", "");
   }
 

@@ -41,7 +41,7 @@ final class AttentionSpellings {
     for (String spelling : spellings) {
       List<String> parts = List.of(spelling.split("[:,]"));
       boolean sparse = parts.getFirst().equals("sparse");
-      boolean given = parts.stream().anyMatch(p -> p.startsWith("ratio=") || p.startsWith("density="));
+      boolean given = parts.stream().anyMatch(AttentionSpellings::saysHowMuch);
       if (given || !(sparse || parts.stream().anyMatch(CHOSEN::contains))) {
         all.add(spelling);
         continue;
@@ -57,6 +57,10 @@ final class AttentionSpellings {
       }
     }
     return all;
+  }
+
+  private static boolean saysHowMuch(String parameter) {
+    return parameter.matches("(ratio|density|share)=.*");
   }
 
   /** Without what the subtraction of decimal fractions leaves. */

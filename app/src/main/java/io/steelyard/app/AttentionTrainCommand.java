@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.engines.attention.AttentionTraining;
 import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.attention.ScorerTraining;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.text.Texts;
 import io.steelyard.models.catalogue.ResolvedModel;
@@ -117,6 +118,12 @@ final class AttentionTrainCommand implements Callable<Integer> {
                 result.windows(),
                 tokens,
                 Format.percent(result.fit().explained(), 1)));
+    for (ScorerTraining.Share share : result.fit().shares()) {
+      console.note(
+          "share=%s keeps %s of these blocks"
+              .formatted(
+                  Format.scientific(share.share(), 2), Format.percent(share.density(), 0)));
+    }
     String weights = result.fit().scorer().text();
     if (out == null) {
       console.result(weights);

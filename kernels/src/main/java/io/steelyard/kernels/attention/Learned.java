@@ -9,9 +9,12 @@ import java.util.BitSet;
  * of queries always sees its own and the first one.
  *
  * @param density share of the pairs of positions that all heads together see
+ * @param share in place of a density: blocks are kept from which on so much of a query's attention
+ *     is foreseen; 0 for the density. Layers that look everywhere keep more than others then
  * @param rest what becomes of the other blocks
  */
-record Learned(BlockScorer scorer, double density, int block, Rest rest) implements Variant {
+record Learned(BlockScorer scorer, double density, double share, int block, Rest rest)
+    implements Variant {
   /** What becomes of blocks that aren't kept. */
   enum Rest {
     /** They aren't seen. */
@@ -33,6 +36,7 @@ record Learned(BlockScorer scorer, double density, int block, Rest rest) impleme
     return new Learned(
         BlockScorer.of(parameters),
         density,
+        parameters.number("share", 0, 0, 1),
         parameters.whole("block", BLOCK, 1, 1 << 30),
         parameters.choice("rest", Rest.NONE));
   }
@@ -44,8 +48,10 @@ record Learned(BlockScorer scorer, double density, int block, Rest rest) impleme
     long blocks = BlockMask.blocks(shape.length(), block);
     long pairs = (long) Float.BYTES * blocks * blocks * shape.heads();
     long extended = Estimate.copies(shape.length() + blocks, shape, DataType.F32);
+    // What a share keeps is not known before it is foreseen.
+    double kept = share > 0 ? 1 : density;
     return new Estimate(
-        density * shape.scores() + (rest == Rest.NONE ? 2 : 3) * pooled,
+        kept * shape.scores() + (rest == Rest.NONE ? 2 : 3) * pooled,
         Estimate.panels(shape.length() + blocks, shape.dimension(), threads)
             + pairs
             + (rest == Rest.NONE ? 0 : 2 * extended * shape.kvHeads() * shape.batch()));
@@ -71,7 +77,7 @@ record Learned(BlockScorer scorer, double density, int block, Rest rest) impleme
       workbench.parallel(
           shape.heads(),
           (head, _) -> shares[head] = shares(inputs, workbench, sequence, head, blocks));
-      double least = threshold(shape, shares);
+      double least = share > 0 ? Math.log(share) : threshold(shape, shares);
       for (int head = 0; head < shape.heads(); head++) {
         masks[batch * shape.heads() + head] = mask(shape, shares[head], least);
       }

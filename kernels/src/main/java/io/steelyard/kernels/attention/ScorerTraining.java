@@ -2,6 +2,7 @@ package io.steelyard.kernels.attention;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Finds the weights of a {@link BlockScorer} from attention that is seen. The model of a share is
@@ -22,6 +23,8 @@ public final class ScorerTraining {
 
   /** Keeps weights of features that say the same apart from infinity. */
   private static final double RIDGE = 1e-6;
+
+  private static final List<Double> DENSITIES = List.of(0.25, 0.1);
 
   private static final int FEATURES = BlockFeatures.NAMES.size();
 
@@ -56,10 +59,14 @@ public final class ScorerTraining {
    * What the weights are found to be.
    *
    * @param scorer with the weights
+   * @param shares which keep a quarter and a tenth of all blocks that were added
    * @param explained of what a constant share leaves of the likelihood, how much the weights
    *     explain
    */
-  public record Result(BlockScorer scorer, double explained) {}
+  public record Result(BlockScorer scorer, List<Share> shares, double explained) {}
+
+  /** What a {@code share} keeps. */
+  public record Share(double density, double share) {}
 
   /**
    * Finds the weights.
@@ -93,7 +100,24 @@ public final class ScorerTraining {
     }
     double best = rows.stream().mapToDouble(ScorerTraining::saturated).sum();
     return new Result(
-        new BlockScorer("trained", weights), (constant - loss) / (constant - best));
+        new BlockScorer("trained", weights), shares(weights), (constant - loss) / (constant - best));
+  }
+
+  private List<Share> shares(double[] weights) {
+    double[] foreseen =
+        rows.parallelStream()
+            .flatMapToDouble(
+                row ->
+                    IntStream.range(0, row.shares().length)
+                        .mapToDouble(j -> foreseen(weights, row.features(), j * FEATURES)))
+            .sorted()
+            .toArray();
+    return DENSITIES.stream()
+        .map(
+            density ->
+                new Share(
+                    density, Math.exp(foreseen[(int) ((1 - density) * (foreseen.length - 1))])))
+        .toList();
   }
 
   private static double sum(Row row) {

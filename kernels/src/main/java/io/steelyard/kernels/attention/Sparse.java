@@ -34,7 +34,7 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
     double ratio = parameters.number("ratio", 0.9, 0, 1);
     return switch (kind) {
       case DYNAMIC_THRESHOLD -> Threshold.dynamic(parameters, 1 - ratio);
-      case TOP_K -> Threshold.none(1 - ratio);
+      case TOP_K -> Threshold.none(parameters, 1 - ratio);
       case LEARNED -> Learned.of(parameters, 1 - ratio);
       default -> fixed(parameters, kind, ratio);
     };

@@ -18,9 +18,12 @@ import java.util.SplittableRandom;
  * @param slack the threshold lets so many times the density through: what is more than the density
  *     falls to the rows' cap, and rows of low scores still have some; 0 for no threshold, with
  *     which every score is computed
+ * @param share in place of a density, where there is no threshold: keys are kept that have so much
+ *     of their query's attention; 0 for the density
  * @param block keys of a bound
  */
-record Threshold(double density, double slack, int block, int seed) implements Variant {
+record Threshold(double density, double slack, double share, int block, int seed)
+    implements Variant {
   /** The quantile of so many scores is off by half a per cent of them. */
   private static final int SAMPLES = 4096;
 
@@ -28,13 +31,14 @@ record Threshold(double density, double slack, int block, int seed) implements V
     return new Threshold(
         density,
         parameters.number("slack", 2, 1, 1000),
+        0,
         parameters.whole("block", 16, 1, 1 << 30),
         parameters.whole("seed", 1, 0, Integer.MAX_VALUE));
   }
 
   /** No threshold: the largest scores of each row, all of them computed. */
-  static Threshold none(double density) {
-    return new Threshold(density, 0, KeyMask.BLOCK, 0);
+  static Threshold none(Parameters parameters, double density) {
+    return new Threshold(density, 0, parameters.number("share", 0, 0, 1), KeyMask.BLOCK, 0);
   }
 
   /** Scores are computed to choose and again to attend, at most all of them. */
@@ -135,7 +139,9 @@ record Threshold(double density, double slack, int block, int seed) implements V
                 scores, b * block, Math.min(end, (b + 1) * block), Float.NEGATIVE_INFINITY);
           }
         }
-        if (count == 0) {
+        if (share > 0) {
+          keepShares(row, end, scores);
+        } else if (count == 0) {
           // Nothing reaches it: the largest of the most promising block.
           computed += compute(query, best, end, scores);
           keepLargest(row, end, scores);
@@ -158,6 +164,23 @@ record Threshold(double density, double slack, int block, int seed) implements V
         largest = scores[key] > scores[largest] ? key : largest;
       }
       mask.keep(row, largest);
+    }
+
+    private void keepShares(int row, int end, float[] scores) {
+      double most = Double.NEGATIVE_INFINITY;
+      for (int key = 0; key < end; key++) {
+        most = Math.max(most, scores[key]);
+      }
+      double all = 0;
+      for (int key = 0; key < end; key++) {
+        all += Math.exp(scores[key] - most);
+      }
+      double least = Math.min(0, Math.log(share * all)) + most;
+      for (int key = 0; key < end; key++) {
+        if (scores[key] >= least) {
+          mask.keep(row, key);
+        }
+      }
     }
 
     /** Of equal scores at the cap the earlier keys are kept. */
