@@ -206,11 +206,7 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
       console.note(
           "%d windows of %d tokens, each %d times: dense, and %d cases of %d variants"
               .formatted(
-                  accuracy.windows(),
-                  tokens,
-                  1 + cases.size(),
-                  cases.size(),
-                  spellings.size()));
+                  accuracy.windows(), tokens, 1 + cases.size(), cases.size(), spellings.size()));
       List<Result> results;
       try (Console.Watching watching = console.watch()) {
         results = AttentionOptions.asked(() -> accuracy.run(cases, watching));

@@ -67,7 +67,8 @@ record AttentionAccuracyView(AttentionAccuracyCommand.Found found) {
     }
     return new FigurePage(
         "What sparse attention loses: " + found.model(),
-        "%d windows of %d tokens of the text %s".formatted(found.windows(), found.tokens(), found.text()),
+        "%d windows of %d tokens of the text %s"
+            .formatted(found.windows(), found.tokens(), found.text()),
         tables,
         charts(),
         maps(),
@@ -193,8 +194,7 @@ record AttentionAccuracyView(AttentionAccuracyCommand.Found found) {
               "mass-" + (i + 1),
               "Attention kept by layer and head, per cent: " + result.variant(),
               "%s of keys seen, %s of dense attention's weights on them"
-                  .formatted(
-                      Format.percent(result.density(), 1), Format.percent(result.mass(), 1)),
+                  .formatted(Format.percent(result.density(), 1), Format.percent(result.mass(), 1)),
               "layer",
               "head",
               shares(result)));

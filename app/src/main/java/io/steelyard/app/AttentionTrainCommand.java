@@ -85,7 +85,8 @@ final class AttentionTrainCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    StudyOptions.between("--tokens", tokens, AttentionAccuracyCommand.FEWEST, AttentionAccuracyCommand.MOST);
+    StudyOptions.between(
+        "--tokens", tokens, AttentionAccuracyCommand.FEWEST, AttentionAccuracyCommand.MOST);
     StudyOptions.between("--windows", windows, 1, MOST_WINDOWS);
     blocks.forEach(block -> StudyOptions.between("--block", block, SMALLEST_BLOCK, tokens));
     int team = threads.count();
@@ -121,8 +122,7 @@ final class AttentionTrainCommand implements Callable<Integer> {
     for (ScorerTraining.Share share : result.fit().shares()) {
       console.note(
           "share=%s keeps %s of these blocks"
-              .formatted(
-                  Format.scientific(share.share(), 2), Format.percent(share.density(), 0)));
+              .formatted(Format.scientific(share.share(), 2), Format.percent(share.density(), 0)));
     }
     String weights = result.fit().scorer().text();
     if (out == null) {

@@ -69,9 +69,7 @@ public record FigurePage(
         Markdown.table(
             table.headers().stream().map(Markdown::text).toList(),
             IntStream.range(0, table.headers().size()).mapToObj(table::ofNumbers).toList(),
-            table.rows().stream()
-                .map(row -> row.stream().map(Markdown::text).toList())
-                .toList()));
+            table.rows().stream().map(row -> row.stream().map(Markdown::text).toList()).toList()));
     out.append('\n').append(Markdown.text(table.explanation())).append('\n');
   }
 

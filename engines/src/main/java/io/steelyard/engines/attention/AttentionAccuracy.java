@@ -18,7 +18,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.IntPredicate;
 
@@ -221,23 +223,23 @@ public final class AttentionAccuracy implements AutoCloseable {
           means());
     }
 
-    /** Every window told of the same heads in the same order. */
+    /** Each window told of the same heads. */
     private List<Head> means() {
-      int last = heads.getLast().layer();
-      int first = heads.getFirst().layer();
-      int ofWindow = (last - first + 1) * (1 + heads.stream().mapToInt(Head::head).max().orElse(0));
-      int windows = heads.size() / ofWindow;
-      List<Head> means = new ArrayList<>();
-      for (int i = 0; i < ofWindow; i++) {
-        double density = 0;
-        double mass = 0;
-        for (int at = i; at < heads.size(); at += ofWindow) {
-          density += heads.get(at).density() / windows;
-          mass += heads.get(at).mass() / windows;
-        }
-        means.add(new Head(heads.get(i).layer(), heads.get(i).head(), density, mass));
+      Map<List<Integer>, List<Head>> byHead = new LinkedHashMap<>();
+      for (Head head : heads) {
+        byHead
+            .computeIfAbsent(List.of(head.layer(), head.head()), _ -> new ArrayList<>())
+            .add(head);
       }
-      return means;
+      return byHead.values().stream()
+          .map(
+              of ->
+                  new Head(
+                      of.getFirst().layer(),
+                      of.getFirst().head(),
+                      of.stream().mapToDouble(Head::density).average().orElseThrow(),
+                      of.stream().mapToDouble(Head::mass).average().orElseThrow()))
+          .toList();
     }
   }
 

@@ -12,8 +12,7 @@ import io.steelyard.models.Session;
 import java.nio.file.Path;
 
 /** A model whose attention can be a variant's, with one session in which a text is one pass. */
-record VariantModel(VariantKernels kernels, Model model, Session session)
-    implements AutoCloseable {
+record VariantModel(VariantKernels kernels, Model model, Session session) implements AutoCloseable {
   private static final int PATTERNS = 1024;
 
   /** Loads a model for texts of so many tokens. */

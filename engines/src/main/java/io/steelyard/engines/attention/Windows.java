@@ -19,8 +19,7 @@ final class Windows {
   static TextWindows cut(VariantModel model, String text, int tokens, int most) {
     Tokenizer tokenizer = model.model().tokenizer();
     OptionalInt begin = tokenizer.addBos() ? tokenizer.bos() : OptionalInt.empty();
-    List<int[]> all =
-        TextWindows.cut(tokenizer.encode(text, false), tokens, begin).windows();
+    List<int[]> all = TextWindows.cut(tokenizer.encode(text, false), tokens, begin).windows();
     int count = Math.min(most, all.size());
     List<int[]> spread = new ArrayList<>();
     for (int i = 0; i < count; i++) {

@@ -12,7 +12,8 @@ import java.util.List;
 final class BlockFeatures {
   /** In the order in which {@link #row} gives them. */
   static final List<String> NAMES =
-      List.of("constant", "mean_query", "mean_key", "bound", "distance", "own", "previous", "first");
+      List.of(
+          "constant", "mean_query", "mean_key", "bound", "distance", "own", "previous", "first");
 
   /** A logarithm of a share under this is as good as none. */
   private static final float LEAST = -20;
@@ -32,8 +33,7 @@ final class BlockFeatures {
     this.block = block;
     queries = inputs.queries(batch, head);
     keys =
-        KeyColumns.of(
-            inputs.keys(batch, head / shape.group()), shape.length(), shape.dimension());
+        KeyColumns.of(inputs.keys(batch, head / shape.group()), shape.length(), shape.dimension());
     bounds = BlockBounds.of(keys, block);
     logSizes = new float[bounds.blocks()];
     for (int j = 0; j < logSizes.length; j++) {

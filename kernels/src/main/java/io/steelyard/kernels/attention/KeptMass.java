@@ -24,8 +24,7 @@ public record KeptMass(double density, double mass) {
   private static KeptMass of(AttentionInputs inputs, Plan plan, int head) {
     AttentionShape shape = inputs.shape();
     KeyColumns keys =
-        KeyColumns.of(
-            inputs.keys(0, head / shape.group()), shape.length(), shape.dimension());
+        KeyColumns.of(inputs.keys(0, head / shape.group()), shape.length(), shape.dimension());
     float[] query = new float[shape.dimension()];
     float[] scores = new float[shape.length()];
     long seen = 0;

@@ -37,6 +37,29 @@ final class KeyMask {
     rows[query][key / BLOCK] |= 1L << key;
   }
 
+  /**
+   * Keeps the keys that have so much of a query's attention, and the largest in any case.
+   *
+   * @param end behind the last key that the query may see
+   * @param scores of the keys before it; negative infinity for those that are not to be seen
+   */
+  void keepShares(int query, int end, float[] scores, double share) {
+    double most = Double.NEGATIVE_INFINITY;
+    for (int key = 0; key < end; key++) {
+      most = Math.max(most, scores[key]);
+    }
+    double all = 0;
+    for (int key = 0; key < end; key++) {
+      all += scores[key] == Float.NEGATIVE_INFINITY ? 0 : Math.exp(scores[key] - most);
+    }
+    double least = most + Math.min(0, Math.log(share * all));
+    for (int key = 0; key < end; key++) {
+      if (scores[key] >= least) {
+        keep(query, key);
+      }
+    }
+  }
+
   boolean keeps(int query, int key) {
     return (rows[query][key / BLOCK] >>> key & 1) != 0;
   }

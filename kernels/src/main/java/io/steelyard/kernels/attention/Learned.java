@@ -11,9 +11,11 @@ import java.util.BitSet;
  * @param density share of the pairs of positions that all heads together see
  * @param share in place of a density: blocks are kept from which on so much of a query's attention
  *     is foreseen; 0 for the density. Layers that look everywhere keep more than others then
+ * @param keys of the kept blocks, single keys are seen from which on so much of a query's attention
+ *     goes to each, which takes their scores twice; 0 for whole blocks
  * @param rest what becomes of the other blocks
  */
-record Learned(BlockScorer scorer, double density, double share, int block, Rest rest)
+record Learned(BlockScorer scorer, double density, double share, double keys, int block, Rest rest)
     implements Variant {
   /** What becomes of blocks that aren't kept. */
   enum Rest {
@@ -33,12 +35,19 @@ record Learned(BlockScorer scorer, double density, double share, int block, Rest
   private static final double EVERYTHING = -1e9;
 
   static Learned of(Parameters parameters, double density) {
+    double keys = parameters.number("keys", 0, 0, 1);
+    Rest rest = parameters.choice("rest", Rest.NONE);
+    if (keys > 0 && rest != Rest.NONE) {
+      throw new IllegalArgumentException(
+          "attention with single keys has no blocks whose rest could stand as means: leave keys or rest out");
+    }
     return new Learned(
         BlockScorer.of(parameters),
         density,
         parameters.number("share", 0, 0, 1),
+        keys,
         parameters.whole("block", BLOCK, 1, 1 << 30),
-        parameters.choice("rest", Rest.NONE));
+        rest);
   }
 
   @Override
@@ -49,17 +58,21 @@ record Learned(BlockScorer scorer, double density, double share, int block, Rest
     long pairs = (long) Float.BYTES * blocks * blocks * shape.heads();
     long extended = Estimate.copies(shape.length() + blocks, shape, DataType.F32);
     // What a share keeps is not known before it is foreseen.
-    double kept = share > 0 ? 1 : density;
+    double kept = (share > 0 ? 1 : density) * (keys > 0 ? 2 : 1);
     return new Estimate(
         kept * shape.scores() + (rest == Rest.NONE ? 2 : 3) * pooled,
         Estimate.panels(shape.length() + blocks, shape.dimension(), threads)
             + pairs
+            + (keys > 0 ? shape.batch() * shape.heads() * KeyMask.bytes(shape.length()) : 0)
             + (rest == Rest.NONE ? 0 : 2 * extended * shape.kvHeads() * shape.batch()));
   }
 
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     BlockMask[] masks = masks(inputs, workbench);
+    if (keys > 0) {
+      return new KeyPlan(inputs, workbench, KeysOfBlocks.of(inputs, workbench, masks, keys));
+    }
     return switch (rest) {
       case NONE -> new BlockPlan(inputs, workbench, masks);
       case MEANS -> new SummedRestPlan(inputs, workbench, masks);

@@ -100,7 +100,9 @@ public final class ScorerTraining {
     }
     double best = rows.stream().mapToDouble(ScorerTraining::saturated).sum();
     return new Result(
-        new BlockScorer("trained", weights), shares(weights), (constant - loss) / (constant - best));
+        new BlockScorer("trained", weights),
+        shares(weights),
+        (constant - loss) / (constant - best));
   }
 
   private List<Share> shares(double[] weights) {

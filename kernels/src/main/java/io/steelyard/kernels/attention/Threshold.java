@@ -86,7 +86,8 @@ record Threshold(double density, double slack, double share, int block, int seed
       keys = KeyColumns.of(ofKeys, shape.length(), shape.dimension());
       bounds = BlockBounds.of(keys, block);
       samples = slack == 0 ? 0 : SAMPLES;
-      threshold = slack == 0 ? Float.NEGATIVE_INFINITY : quantile(ofKeys, head);
+      boolean all = slack == 0 || slack * density >= 1;
+      threshold = all ? Float.NEGATIVE_INFINITY : quantile(ofKeys, head);
     }
 
     /** Of pairs that are drawn evenly from all that see each other. */
@@ -105,7 +106,7 @@ record Threshold(double density, double slack, double share, int block, int seed
         }
         scores[i] = (float) (product * shape.scale());
       }
-      int above = Math.clamp(Math.round(slack * density * samples), 1, samples);
+      int above = Math.max(1, (int) Math.round(slack * density * samples));
       return TopKeys.largest(scores, samples, above);
     }
 
@@ -135,12 +136,11 @@ record Threshold(double density, double slack, double share, int block, int seed
               }
             }
           } else {
-            Arrays.fill(
-                scores, b * block, Math.min(end, (b + 1) * block), Float.NEGATIVE_INFINITY);
+            Arrays.fill(scores, b * block, Math.min(end, (b + 1) * block), Float.NEGATIVE_INFINITY);
           }
         }
         if (share > 0) {
-          keepShares(row, end, scores);
+          mask.keepShares(row, end, scores, share);
         } else if (count == 0) {
           // Nothing reaches it: the largest of the most promising block.
           computed += compute(query, best, end, scores);
@@ -164,23 +164,6 @@ record Threshold(double density, double slack, double share, int block, int seed
         largest = scores[key] > scores[largest] ? key : largest;
       }
       mask.keep(row, largest);
-    }
-
-    private void keepShares(int row, int end, float[] scores) {
-      double most = Double.NEGATIVE_INFINITY;
-      for (int key = 0; key < end; key++) {
-        most = Math.max(most, scores[key]);
-      }
-      double all = 0;
-      for (int key = 0; key < end; key++) {
-        all += Math.exp(scores[key] - most);
-      }
-      double least = Math.min(0, Math.log(share * all)) + most;
-      for (int key = 0; key < end; key++) {
-        if (scores[key] >= least) {
-          mask.keep(row, key);
-        }
-      }
     }
 
     /** Of equal scores at the cap the earlier keys are kept. */

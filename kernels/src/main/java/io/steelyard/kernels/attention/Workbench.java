@@ -69,8 +69,7 @@ public final class Workbench implements AutoCloseable {
 
   /** What has been done since the workbench was made. */
   public Counts counts() {
-    long scores =
-        scored.sum() + bands.values().stream().mapToLong(AttentionBands::scores).sum();
+    long scores = scored.sum() + bands.values().stream().mapToLong(AttentionBands::scores).sum();
     long scratch = bands.values().stream().mapToLong(AttentionBands::scratchBytes).sum();
     return new Counts(scores, moved.sum(), pool.statistics().peakBytes() + scratch);
   }

@@ -97,7 +97,9 @@ final class ChosenKeysTest {
         int row = query;
         int most = BlockSparse.kept(0.1, query + 1);
         double[] scores =
-            IntStream.rangeClosed(0, query).mapToDouble(key -> score(inputs, 1, row, key)).toArray();
+            IntStream.rangeClosed(0, query)
+                .mapToDouble(key -> score(inputs, 1, row, key))
+                .toArray();
         double[] sorted = Arrays.stream(scores).sorted().toArray();
         for (int key = 0; key <= query; key++) {
           assertThat(seen.keys()[1][query][key])
@@ -136,8 +138,7 @@ final class ChosenKeysTest {
     SplittableRandom random = new SplittableRandom(3);
     try (Arena arena = Arena.ofShared()) {
       AttentionInputs inputs = inputs(arena);
-      KeyColumns keys =
-          KeyColumns.of(inputs.keys(0, 1), SHAPE.length(), SHAPE.dimension());
+      KeyColumns keys = KeyColumns.of(inputs.keys(0, 1), SHAPE.length(), SHAPE.dimension());
       BlockBounds bounds = BlockBounds.of(keys, 7);
       float[] bound = new float[bounds.blocks()];
       float[] query = new float[SHAPE.dimension()];

@@ -47,6 +47,7 @@ final class VariantsTest {
           "sparse:pattern=top-k,ratio=0.9",
           "sparse:pattern=top-k,share=0.02",
           "block-sparse:pattern=learned,share=0.05,block=8",
+          "sparse:pattern=learned,share=0.02,keys=0.02,block=8",
           "sparse:pattern=learned,ratio=0.7,block=24",
           "sparse:pattern=learned,ratio=0.7,block=24,rest=means",
           "flex:rules=causal",
