@@ -63,7 +63,7 @@ final class AttentionTrainCommand implements Callable<Integer> {
   @Option(
       names = "--windows",
       paramLabel = "N",
-      defaultValue = "4",
+      defaultValue = "2",
       description = "at most so many windows, spread over the text")
   int windows;
 
@@ -71,7 +71,7 @@ final class AttentionTrainCommand implements Callable<Integer> {
       names = "--block",
       paramLabel = "N",
       split = ",",
-      defaultValue = "8,16,32",
+      defaultValue = "8,16",
       description = "sizes of blocks that the scorer is to know")
   List<Integer> blocks;
 

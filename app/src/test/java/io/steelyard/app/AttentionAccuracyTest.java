@@ -96,7 +96,7 @@ final class AttentionAccuracyTest {
         attention("train", "--tokens", "64", "--block", "4", "--out", scorer.toString());
 
     assertThat(trained.code()).as(trained.err()).isEqualTo(ExitCode.FINE);
-    assertThat(trained.err()).contains("pairs of blocks from 4 windows of 64 tokens");
+    assertThat(trained.err()).contains("pairs of blocks from 2 windows of 64 tokens");
     assertThat(Files.readAllLines(scorer)).hasSize(8);
     Outcome used =
         accuracy("--variants", "sparse:pattern=learned,block=4,scorer=" + scorer, "--ratio", "0.5");
