@@ -8,6 +8,7 @@ import picocli.CommandLine.Command;
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       AttentionListCommand.class,
+      AttentionQuickCommand.class,
       AttentionRangeCommand.class,
       AttentionImpactCommand.class
     },
@@ -18,6 +19,7 @@ import picocli.CommandLine.Command;
       "",
       "Examples:",
       "  ./steelyard attention list",
+      "  ./steelyard attention quick",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
       "  ./steelyard attention impact --variants dilated"
     })
