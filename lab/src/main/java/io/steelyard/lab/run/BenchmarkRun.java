@@ -233,8 +233,8 @@ public final class BenchmarkRun {
         return prove(plan, label, workers, worker, worker.startedNanos());
       }
     }
-    long started = System.nanoTime();
     WorkerProcess worker = shared.get().worker("proof", engine);
+    long started = System.nanoTime();
     try {
       Proof proof = prove(plan, label, workers, worker, started);
       worker.pause();

@@ -45,7 +45,8 @@ import java.util.Set;
  * call. What only a fresh process can show, such as a cold start, each does alone.
  *
  * <p>Where labels share a process they work one after the other, each loaded anew. Of such a
- * process's memory nothing is recorded: it is no label's own.
+ * process's memory nothing is recorded: it is no label's own. Nor is a result proved once more in
+ * the end: that would take as long as a trial, and what the engine checks of timed calls stands.
  */
 final class ForkRunner implements BlockLoop.Forks {
   /** Compilation under this share of the last warm-up calls' time counts as none. */
@@ -267,8 +268,9 @@ final class ForkRunner implements BlockLoop.Forks {
 
     /** Proves the result where that is still to be done, and ends the process. */
     void finish() throws WorkerException, IOException {
-      String failure = proof();
+      String failure = "";
       if (shared.isEmpty()) {
+        failure = proof();
         memory = worker.processMemory();
         mapped =
             Optional.of(
