@@ -1,5 +1,9 @@
 package io.steelyard.kernels.attention;
 
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.StridedRows;
+import java.lang.foreign.MemorySegment;
+
 /**
  * The shape of a problem of attention.
  *
@@ -56,6 +60,13 @@ public record AttentionShape(
   /** Values of the keys. */
   public long keyValues() {
     return (long) batch * length * kvHeads * dimension;
+  }
+
+  /** One head's rows of [batch][length][heads][dimension]. */
+  StridedRows rows(MemorySegment memory, DataType type, int batch, int head, int heads) {
+    long rowBytes = type.bytes(dimension);
+    long first = ((long) batch * length * heads + head) * rowBytes;
+    return new StridedRows(memory.address() + first, heads * rowBytes, type);
   }
 
   /** Scores of dense attention, of all heads and sequences: only those that causality leaves. */
