@@ -19,6 +19,8 @@ public record AttentionShape(
   /** The widest head: wider ones are no attention's. */
   private static final int WIDEST = 4096;
 
+  private static final int MOST_HEADS = 1 << 16;
+
   public AttentionShape {
     if (batch < 1 || length < 1 || heads < 1 || kvHeads < 1) {
       throw new IllegalArgumentException(
@@ -27,6 +29,10 @@ public record AttentionShape(
     }
     if (dimension < 1 || dimension > WIDEST) {
       throw new IllegalArgumentException("a head has 1 to " + WIDEST + " values, not " + dimension);
+    }
+    if (heads > MOST_HEADS) {
+      throw new IllegalArgumentException(
+          "attention has at most " + MOST_HEADS + " heads, not " + heads);
     }
     if (heads % kvHeads != 0) {
       throw new IllegalArgumentException(
