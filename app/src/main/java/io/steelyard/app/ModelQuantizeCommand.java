@@ -148,7 +148,9 @@ final class ModelQuantizeCommand implements Callable<Integer> {
     if (!Files.isRegularFile(imatrix)) {
       throw new UsageException(
           "--imatrix %s: %s"
-              .formatted(imatrix, Files.isDirectory(imatrix) ? "it is a folder" : "there is no such file"));
+              .formatted(
+                  imatrix,
+                  Files.isDirectory(imatrix) ? "it is a folder" : "there is no such file"));
     }
     try {
       if (Importance.isStored(imatrix)) {
