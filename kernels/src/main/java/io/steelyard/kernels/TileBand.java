@@ -297,11 +297,12 @@ final class TileBand implements AttentionBand {
         pairs,
         rowSums);
     long values = panels + keyBytes(count) + key / TileCode.CHUNK * BLOCK_BYTES;
+    long blockBytes = keyChunks(count) * BLOCK_BYTES;
     for (int i = 0; i < valueBlocks; i++) {
       calls.add(
           product,
           weights,
-          values + i * keyChunks(count) * BLOCK_BYTES,
+          values + i * blockBytes,
           rowSums + (long) i * TileCode.SUM_BYTES,
           1,
           pairs,
