@@ -141,8 +141,7 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
         outcome.summary().comparisons().stream()
             .filter(c -> c.subject().equals(cell.label()) && c.metric().equals(length))
             .findFirst();
-    AttentionShape shape =
-        problem(study, cell.label()).shape(AttentionProblem.length(length));
+    AttentionShape shape = problem(study, cell.label()).shape(AttentionProblem.length(length));
     double nanos = found.get().mean();
     Double scores = count(counts, "scores");
     return Optional.of(
@@ -179,7 +178,10 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
             study.sharesProcesses()
                 ? null
                 : Double.valueOf(
-                    forks.stream().mapToLong(fork -> fork.end().peakBytes()).average().orElseThrow()),
+                    forks.stream()
+                        .mapToLong(fork -> fork.end().peakBytes())
+                        .average()
+                        .orElseThrow()),
             scores == null ? null : Double.valueOf(count(counts, "relative_error_e12") / 1e12)));
   }
 

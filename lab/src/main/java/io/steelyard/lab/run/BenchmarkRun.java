@@ -120,7 +120,10 @@ public final class BenchmarkRun {
           new Workers(plan.model(), plan.settings(), registry, directory::stderr, scratch.path());
       try (SharedWorkers shared = new SharedWorkers(workers)) {
         return run(
-            plan, workers, plan.sharesProcesses() ? Optional.of(shared) : Optional.empty(), journal);
+            plan,
+            workers,
+            plan.sharesProcesses() ? Optional.of(shared) : Optional.empty(),
+            journal);
       }
     }
   }

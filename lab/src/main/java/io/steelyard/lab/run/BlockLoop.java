@@ -180,9 +180,9 @@ final class BlockLoop {
   }
 
   /**
-   * Measures a block, and again where it was disturbed and the budget isn't spent. What the journal holds is not repeated: an
-   * attempt that has ended stands as it is, failed cells included, since a process started later
-   * would not have met the same machine.
+   * Measures a block, and again where it was disturbed and the budget isn't spent. What the journal
+   * holds is not repeated: an attempt that has ended stands as it is, failed cells included, since
+   * a process started later would not have met the same machine.
    */
   private void attempt(int block) throws WorkerException {
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {

@@ -81,8 +81,7 @@ public record Limits(
   /** What a machine allows, where it runs no model. */
   public static Limits ofMachine(
       int threads, double readBytesPerSecond, String arithmetic, double productsPerSecond) {
-    return new Limits(
-        threads, readBytesPerSecond, arithmetic, productsPerSecond, 0, 0, 0, 0, 0, 0);
+    return new Limits(threads, readBytesPerSecond, arithmetic, productsPerSecond, 0, 0, 0, 0, 0, 0);
   }
 
   /**
