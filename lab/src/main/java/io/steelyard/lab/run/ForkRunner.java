@@ -383,7 +383,8 @@ final class ForkRunner implements BlockLoop.Forks {
               spent.stealShare(),
               spent.minorFaults() + spent.majorFaults(),
               spent.voluntarySwitches() + spent.involuntarySwitches(),
-              Frequency.megahertz());
+              Frequency.megahertz(),
+              timed.counts());
       journal.add(entry);
       residentSum += worker.processMemory().resident();
       residentCount++;
