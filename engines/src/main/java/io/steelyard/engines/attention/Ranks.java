@@ -41,6 +41,9 @@ final class Ranks implements AutoCloseable {
   /** How long others may take to say what they know of a failure. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
+  /** Who takes this many times what another took, and a rank's patience beside, hangs. */
+  private static final int HANGING = 20;
+
   private static final KernelReport NONE = new KernelReport(0, 0);
 
   private final RingProblem problem;
@@ -250,10 +253,16 @@ final class Ranks implements AutoCloseable {
 
   /** What became of calls that were made at the same time. */
   private List<KernelReport> answers(List<Call> calls) throws EngineException {
-    while (failures(calls).isEmpty() && pending(calls)) {
+    long began = System.nanoTime();
+    long limit = Long.MAX_VALUE;
+    while (failures(calls).isEmpty() && pending(calls) && System.nanoTime() - began < limit) {
       pause(calls);
+      if (limit == Long.MAX_VALUE && calls.stream().anyMatch(call -> call.answer().isDone())) {
+        // All have as much to do: who takes far longer than another hangs.
+        limit = problem.patience().toNanos() + HANGING * (System.nanoTime() - began);
+      }
     }
-    if (failures(calls).isEmpty()) {
+    if (failures(calls).isEmpty() && !pending(calls)) {
       return calls.stream().map(call -> call.answer().resultNow()).toList();
     }
     long deadline = System.nanoTime() + GRACE.toNanos();
@@ -298,6 +307,12 @@ final class Ranks implements AutoCloseable {
    */
   private static String cause(List<Call> calls) {
     List<Failure> failures = failures(calls);
+    List<String> silent =
+        calls.stream().filter(call -> !call.answer().isDone()).map(Call::who).toList();
+    if (failures.isEmpty()) {
+      return "%s gave no answer, long after the others, and all were ended"
+          .formatted(String.join(" and ", silent));
+    }
     Optional<Failure> died = failures.stream().filter(Failure::isOfProcess).findFirst();
     if (died.isPresent()) {
       return died.get().why().getMessage();
@@ -308,8 +323,6 @@ final class Ranks implements AutoCloseable {
             .findFirst()
             .or(() -> failures.stream().filter(Failure::isStall).findFirst())
             .orElse(failures.getFirst());
-    List<String> silent =
-        calls.stream().filter(call -> !call.answer().isDone()).map(Call::who).toList();
     return first.isStall() && !silent.isEmpty()
         ? "%s gave no answer and was ended with the others: %s"
             .formatted(String.join(" and ", silent), first.text())

@@ -20,6 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Attention over real processes: it is exact, it counts, and it ends whatever happens to a rank. */
 final class RingEngineTest {
@@ -129,19 +131,22 @@ final class RingEngineTest {
     }
   }
 
-  @Test
-  void aRankThatHangsIsNamedAndAllEnd() throws Exception {
+  /** In a pass its neighbour waits for it; a new shard it makes alone. */
+  @ParameterizedTest
+  @CsvSource({"64,for 0.5 s", "80,long after the others"})
+  void aRankThatHangsIsNamedAndAllEnd(String length, String said) throws Exception {
     RingProblem patient = problem(1, 1, 1, true, DataType.F32, 2, true);
     RingProblem hasty =
         new RingProblem(patient.problem(), 1, 2, true, Duration.ofMillis(500));
     try (RingEngine engine = load(hasty)) {
+      var _ = prove(engine, "64");
       List<Long> pids = engine.pids();
       assertThat(new ProcessBuilder("kill", "-STOP", pids.get(1).toString()).start().waitFor())
           .isZero();
-      assertThatThrownBy(() -> engine.kernel(new KernelRequest("64", Map.of(BenchmarkProtocol.OPERATIONS, 1L), 0)))
+      assertThatThrownBy(() -> prove(engine, length))
           .isInstanceOf(EngineException.class)
           .hasMessageContaining("rank 1 (process " + pids.get(1) + ") gave no answer")
-          .hasMessageContaining("for 0.5 s");
+          .hasMessageContaining(said);
       assertEnded(pids);
     }
   }
