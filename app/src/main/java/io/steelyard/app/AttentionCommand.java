@@ -9,7 +9,8 @@ import picocli.CommandLine.Command;
     subcommands = {
       AttentionListCommand.class,
       AttentionRangeCommand.class,
-      AttentionImpactCommand.class
+      AttentionImpactCommand.class,
+      AttentionRingCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -19,6 +20,7 @@ import picocli.CommandLine.Command;
       "Examples:",
       "  ./steelyard attention list",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
-      "  ./steelyard attention impact --variants dilated"
+      "  ./steelyard attention impact --variants dilated",
+      "  ./steelyard attention ring --processes 2,4"
     })
 final class AttentionCommand {}

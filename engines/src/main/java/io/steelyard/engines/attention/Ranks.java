@@ -41,6 +41,9 @@ final class Ranks implements AutoCloseable {
   /** How long others may take to say what they know of a failure. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
+  /** A pass takes as long as it takes: ranks watch one another, and the caller watches all. */
+  private static final Duration LONGEST_CALL = Duration.ofDays(7);
+
   /** Who takes this many times what another took, and a rank's patience beside, hangs. */
   private static final int HANGING = 20;
 
@@ -141,7 +144,7 @@ final class Ranks implements AutoCloseable {
                 jvm.cpus()),
             folder.path().resolve("rank-" + rank + ".log"),
             folder.path(),
-            Timeouts.DEFAULT);
+            Timeouts.DEFAULT.withCall(LONGEST_CALL));
     try {
       var _ = worker.load(new LoadRequest("", problem.threads(), 1, "f16", false, options));
       return worker;

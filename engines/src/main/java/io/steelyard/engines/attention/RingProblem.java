@@ -1,5 +1,8 @@
 package io.steelyard.engines.attention;
 
+import io.steelyard.kernels.attention.AttentionInputs;
+import io.steelyard.kernels.attention.AttentionOutputs;
+import io.steelyard.kernels.attention.AttentionShape;
 import io.steelyard.kernels.attention.RingShards;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -92,5 +95,19 @@ public record RingProblem(
    */
   public RingShards shards(int length) {
     return new RingShards(problem.shape(length), ranks, zigzag);
+  }
+
+  /**
+   * About how much memory all processes need for a length: the coordinator's inputs, results and
+   * those it compares with; the ranks' shards, results, room for two blocks each, and sums.
+   */
+  public long bytes(int length) {
+    AttentionShape shape = problem.shape(length);
+    long inputs = AttentionInputs.bytes(shape, problem.type());
+    long outputs = AttentionOutputs.bytes(shape, problem.type());
+    long panels = 2L * length * shape.dimension() * Float.BYTES;
+    long blocks = 4 * problem.type().bytes(shape.keyValues());
+    long sums = shape.queryValues() * Float.BYTES;
+    return 2 * inputs + 3 * outputs + blocks + 2 * sums + panels * (1 + ranks);
   }
 }
