@@ -132,13 +132,13 @@ record RingExactnessView(List<Row> rows) implements StudyView {
                         row.label(),
                         tiny(row.relativeDifference()),
                         tiny(row.largestDifference()),
-                        Format.compact(row.values()),
+                        Format.count(row.values()),
                         tiny(row.relativeError()),
                         tiny(row.largestError()),
-                        Format.compact(row.rowsChecked()),
+                        Format.count(row.rowsChecked()),
                         tiny(row.bound()),
-                        Format.compact(row.sentBytes()),
-                        Format.compact(row.predictedBytes()),
+                        Format.count(row.sentBytes()),
+                        Format.count(row.predictedBytes()),
                         Format.percent(row.imbalance(), 2)))
             .toList(),
         "From flash: relative difference from flash in one process over all values; from the"

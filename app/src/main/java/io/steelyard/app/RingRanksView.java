@@ -40,7 +40,7 @@ record RingRanksView(String title, List<Row> rows) implements StudyView {
    * @param computeMilliseconds of a pass
    * @param computeLow lower bound of the 95 % interval; null where there is none
    * @param computeHigh upper bound; null likewise
-   * @param waitMilliseconds of a pass, in which nothing was left to compute with
+   * @param waitMilliseconds the rest of a pass: a block was still on its way, or others not done
    * @param waitLow lower bound of the 95 % interval; null where there is none
    * @param waitHigh upper bound; null likewise
    * @param scratchBytes the most memory beside its shard and results
@@ -174,8 +174,7 @@ record RingRanksView(String title, List<Row> rows) implements StudyView {
                   + interval(row.waitLow(), row.waitHigh()),
               Format.significant(row.sentBytes() / 1e6, 4),
               Format.significant(row.receivedBytes() / 1e6, 4),
-              Format.significant(row.scratchBytes() / 1e6, 3),
-              Format.significant(row.peakBytes() / 1e6, 3)));
+              Format.significant(row.scratchBytes() / 1e6, 3)));
       group = own;
     }
     return new DetailTable(
@@ -190,14 +189,13 @@ record RingRanksView(String title, List<Row> rows) implements StudyView {
             "wait ms",
             "sent MB",
             "received MB",
-            "scratch MB",
-            "peak MB"),
+            "scratch MB"),
         lines,
         "Scores: computed in a pass, by count; work: these, as a share of the mean over the ranks;"
-            + " wait: time in which a rank had computed all that it could and a block was still on"
-            + " its way; sent and received: bytes of a pass through the rank's sockets, by count;"
-            + " scratch: the most memory beside its shard and results; peak: resident memory of its"
-            + " process. Times have 95 % intervals over processes; all ranks begin a pass behind a"
+            + " wait: the rest of a pass, in which the rank had nothing to compute because a block"
+            + " was still on its way or others had not yet done; sent and received: bytes of a pass"
+            + " through the rank's sockets, by count; scratch: the most memory beside its shard and"
+            + " results. Times have 95 % intervals over processes; all ranks begin a pass behind a"
             + " barrier.");
   }
 

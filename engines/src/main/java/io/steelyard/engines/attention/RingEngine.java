@@ -162,9 +162,11 @@ final class RingEngine extends KernelEngine {
     for (long i = 0; i < operations; i++) {
       List<KernelReport> reports = ranks.call(RankEngine.PASS, _ -> Map.of());
       // They begin together, behind a barrier: the last to end ends the pass.
-      nanos += reports.stream().mapToLong(KernelReport::nanos).max().orElseThrow();
+      long last = reports.stream().mapToLong(KernelReport::nanos).max().orElseThrow();
+      nanos += last;
       for (int rank = 0; rank < problem.ranks(); rank++) {
         Map<String, Long> own = counts.get(rank);
+        own.merge(Count.WAIT_NANOS.label(), last - reports.get(rank).nanos(), Long::sum);
         reports.get(rank).counts().orElseThrow().forEach((name, n) -> own.merge(name, n, Long::sum));
       }
     }

@@ -12,6 +12,8 @@ import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.KernelReport;
 import io.steelyard.lab.worker.KernelRequest;
 import io.steelyard.lab.worker.LoadRequest;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Attention over real processes: it is exact, it counts, and it ends whatever happens to a rank. */
 final class RingEngineTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+  @TempDir private Path folder;
 
   @BeforeEach
   void needsLinux() {
@@ -149,6 +154,45 @@ final class RingEngineTest {
           .hasMessageContaining("rank 1 (process " + pids.get(1) + ") gave no answer")
           .hasMessageContaining(said);
       assertEnded(pids);
+    }
+  }
+
+  @Test
+  void noRankOutlivesItsCoordinator() throws Exception {
+    Path log = folder.resolve("coordinator.txt");
+    Process coordinator =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Xmx128m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Coordinator.class.getName())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+    while (coordinator.isAlive() && !Files.readString(log).contains("passing")) {
+      LockSupport.parkNanos(5_000_000);
+    }
+    String[] said = Files.readString(log).split("\\D+");
+    assertThat(said).as(Files.readString(log)).hasSize(3);
+    coordinator.destroyForcibly().waitFor();
+    assertEnded(List.of(Long.parseLong(said[1]), Long.parseLong(said[2])));
+  }
+
+  /** A coordinator to be killed in the middle of a pass. */
+  static final class Coordinator {
+    private Coordinator() {}
+
+    public static void main(String[] arguments) throws Exception {
+      RingEngine engine = load(problem(8, 8, 1, true, DataType.F32, 2, true));
+      System.out.print("ranks");
+      engine.pids().forEach(pid -> System.out.print(" " + pid));
+      System.out.println(" passing");
+      while (true) {
+        var _ = engine.kernel(
+            new KernelRequest("8K", Map.of(BenchmarkProtocol.OPERATIONS, 1000L), 0));
+      }
     }
   }
 
