@@ -116,8 +116,7 @@ final class AttentionRingCommand implements Callable<Integer> {
     AttentionProblem problem = attention.problem();
     List<Integer> tokens = AttentionOptions.lengths(lengths);
     Map<String, AttentionStudy.Label> labels = new LinkedHashMap<>();
-    for (String spelling :
-        attention.variants == null ? List.of("flash") : attention.spellings()) {
+    for (String spelling : attention.variants == null ? List.of("flash") : attention.spellings()) {
       labels.put(spelling, new AttentionStudy.Label(spelling, problem));
     }
     Map<String, RingProblem> rings = rings(problem, tokens);
@@ -167,7 +166,9 @@ final class AttentionRingCommand implements Callable<Integer> {
     return Duration.ofMillis(Math.round(1000 * seconds));
   }
 
-  /** The study with what the rings' engines are told, and without what their processes can't hold. */
+  /**
+   * The study with what the rings' engines are told, and without what their processes can't hold.
+   */
   private static Study withRings(
       Study study, Map<String, RingProblem> rings, List<Integer> tokens) {
     Map<String, Study.Engine> engines = new LinkedHashMap<>(study.engines());

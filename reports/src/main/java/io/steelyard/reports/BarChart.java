@@ -24,8 +24,7 @@ public record BarChart(
     for (Bar bar : bars) {
       if (bar.values().length != parts.size()) {
         throw new IllegalArgumentException(
-            "%d values of %d parts of %s"
-                .formatted(bar.values().length, parts.size(), bar.name()));
+            "%d values of %d parts of %s".formatted(bar.values().length, parts.size(), bar.name()));
       }
     }
   }

@@ -160,8 +160,7 @@ final class RankEngine extends KernelEngine {
       coordinator =
           new Link(
               "the coordinator",
-              Port.connect(
-                  shape.get(COORDINATOR).intValue(), token, rank, problem.patience()));
+              Port.connect(shape.get(COORDINATOR).intValue(), token, rank, problem.patience()));
       if (problem.ranks() > 1) {
         int after = (rank + 1) % problem.ranks();
         int before = Math.floorMod(rank - 1, problem.ranks());
@@ -170,8 +169,7 @@ final class RankEngine extends KernelEngine {
                 "rank " + after,
                 Port.connect(shape.get(PORT).intValue(), token, rank, problem.patience()));
         previous =
-            new Link(
-                "rank " + before, own.await(Set.of(before), problem.patience()).get(before));
+            new Link("rank " + before, own.await(Set.of(before), problem.patience()).get(before));
       }
       return new KernelReport(0, 0);
     }
@@ -289,12 +287,8 @@ final class RankEngine extends KernelEngine {
   }
 
   private KernelReport gather() throws IOException {
-    Link.run(
-        problem.patience(),
-        List.of(coordinator.sending(shard.outputs().out())));
-    Link.run(
-        problem.patience(),
-        List.of(coordinator.sending(shard.outputs().logSums())));
+    Link.run(problem.patience(), List.of(coordinator.sending(shard.outputs().out())));
+    Link.run(problem.patience(), List.of(coordinator.sending(shard.outputs().logSums())));
     return new KernelReport(0, 0);
   }
 

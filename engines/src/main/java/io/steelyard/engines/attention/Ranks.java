@@ -236,8 +236,7 @@ final class Ranks implements AutoCloseable {
     for (int rank = 0; rank < workers.size(); rank++) {
       Link link = links.get(rank);
       try (Arena arena = Arena.ofShared()) {
-        AttentionOutputs part =
-            AttentionOutputs.allocate(arena, shards.shape(rank), whole.type());
+        AttentionOutputs part = AttentionOutputs.allocate(arena, shards.shape(rank), whole.type());
         Future<KernelReport> taken =
             callers.submit(
                 () -> {

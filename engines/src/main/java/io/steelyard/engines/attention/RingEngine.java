@@ -125,9 +125,7 @@ final class RingEngine extends KernelEngine {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     } catch (OutOfMemoryError e) {
       throw new EngineException(
-          Kind.FAILED,
-          "the coordinator needs more memory than there is: " + e.getMessage(),
-          e);
+          Kind.FAILED, "the coordinator needs more memory than there is: " + e.getMessage(), e);
     }
   }
 
@@ -167,7 +165,11 @@ final class RingEngine extends KernelEngine {
       for (int rank = 0; rank < problem.ranks(); rank++) {
         Map<String, Long> own = counts.get(rank);
         own.merge(Count.WAIT_NANOS.label(), last - reports.get(rank).nanos(), Long::sum);
-        reports.get(rank).counts().orElseThrow().forEach((name, n) -> own.merge(name, n, Long::sum));
+        reports
+            .get(rank)
+            .counts()
+            .orElseThrow()
+            .forEach((name, n) -> own.merge(name, n, Long::sum));
       }
     }
     for (Map<String, Long> own : counts) {
@@ -199,8 +201,7 @@ final class RingEngine extends KernelEngine {
   private double check(int rows, Map<String, Long> counts) {
     try (Plan definition = FLASH.plan(held.inputs(), workbench)) {
       Oracle.Deviation error =
-          Oracle.check(
-              held.inputs(), definition, held.outputs(), rows, RankEngine.SEED + calls++);
+          Oracle.check(held.inputs(), definition, held.outputs(), rows, RankEngine.SEED + calls++);
       counts.put("rows_checked", error.rows());
       counts.put("relative_error_e12", e12(error.relative()));
       counts.put("largest_error_e12", e12(error.largest()));
@@ -219,11 +220,9 @@ final class RingEngine extends KernelEngine {
     counts.put("scratch_bytes", sum(passes, Count.SCRATCH_BYTES));
     counts.put("sent_bytes", sum(passes, Count.SENT_BYTES));
     counts.put("predicted_bytes", predictedBytes());
-    double error =
-        check(held.length() <= ALL_ROWS ? held.length() : PROVED_ROWS, counts);
+    double error = check(held.length() <= ALL_ROWS ? held.length() : PROVED_ROWS, counts);
     try (Arena arena = Arena.ofShared()) {
-      AttentionOutputs whole =
-          AttentionOutputs.allocate(arena, shape, problem.problem().type());
+      AttentionOutputs whole = AttentionOutputs.allocate(arena, shape, problem.problem().type());
       FLASH.forward(held.inputs(), workbench, whole);
       OutputDifference difference = OutputDifference.of(whole, held.outputs());
       counts.put("values_compared", shape.queryValues());

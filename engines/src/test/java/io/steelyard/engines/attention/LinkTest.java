@@ -74,8 +74,7 @@ final class LinkTest {
     try (Port port = Port.open(token)) {
       List<Socket> strangers = new ArrayList<>();
       for (int i = 0; i < 100; i++) {
-        strangers.add(
-            closed(new Socket(InetAddress.getLoopbackAddress(), port.number())));
+        strangers.add(closed(new Socket(InetAddress.getLoopbackAddress(), port.number())));
       }
       // One that says too little, one too much, one the wrong thing, and one who goes at once.
       strangers.get(0).getOutputStream().write(new byte[5]);
@@ -126,8 +125,7 @@ final class LinkTest {
     MemorySegment back = arena.allocate(10_000_000);
     MemorySegment received = arena.allocate(20_000_000);
     var other =
-        CompletableFuture.runAsync(
-            () -> run(there.sending(back), there.receiving(received)));
+        CompletableFuture.runAsync(() -> run(there.sending(back), there.receiving(received)));
 
     run(pair.link().sending(sent), pair.link().receiving(arena.allocate(10_000_000)));
     other.get();
@@ -172,8 +170,7 @@ final class LinkTest {
     Pair pair = pair();
     pair.end().close();
 
-    assertThatThrownBy(() -> receive(pair, PATIENCE))
-        .hasMessage("rank 3 closed its connection");
+    assertThatThrownBy(() -> receive(pair, PATIENCE)).hasMessage("rank 3 closed its connection");
   }
 
   @Test

@@ -27,7 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Attention over real processes: it is exact, it counts, and it ends whatever happens to a rank. */
+/**
+ * Attention over real processes: it is exact, it counts, and it ends whatever happens to a rank.
+ */
 final class RingEngineTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -142,8 +144,7 @@ final class RingEngineTest {
   @CsvSource({"64,for 0.5 s", "80,long after the others"})
   void aRankThatHangsIsNamedAndAllEnd(String length, String said) throws Exception {
     RingProblem patient = problem(1, 1, 1, true, DataType.F32, 2, true);
-    RingProblem hasty =
-        new RingProblem(patient.problem(), 1, 2, true, Duration.ofMillis(500));
+    RingProblem hasty = new RingProblem(patient.problem(), 1, 2, true, Duration.ofMillis(500));
     try (RingEngine engine = load(hasty)) {
       var _ = prove(engine, "64");
       List<Long> pids = engine.pids();
@@ -190,8 +191,8 @@ final class RingEngineTest {
       engine.pids().forEach(pid -> System.out.print(" " + pid));
       System.out.println(" passing");
       while (true) {
-        var _ = engine.kernel(
-            new KernelRequest("8K", Map.of(BenchmarkProtocol.OPERATIONS, 1000L), 0));
+        var _ =
+            engine.kernel(new KernelRequest("8K", Map.of(BenchmarkProtocol.OPERATIONS, 1000L), 0));
       }
     }
   }

@@ -32,12 +32,7 @@ public record RingShards(AttentionShape shape, int ranks, boolean zigzag) {
   public AttentionShape shape(int rank) {
     int length = chunks(rank).stream().mapToInt(Chunk::count).sum();
     return new AttentionShape(
-        shape.batch(),
-        length,
-        shape.heads(),
-        shape.kvHeads(),
-        shape.dimension(),
-        shape.causal());
+        shape.batch(), length, shape.heads(), shape.kvHeads(), shape.dimension(), shape.causal());
   }
 
   /** Bytes of a rank's keys and values. */
@@ -50,7 +45,9 @@ public record RingShards(AttentionShape shape, int ranks, boolean zigzag) {
     return Math.floorMod(rank - step, ranks);
   }
 
-  /** Bytes of all keys and values that travel in a pass: every block goes to all ranks but its own. */
+  /**
+   * Bytes of all keys and values that travel in a pass: every block goes to all ranks but its own.
+   */
   public long travellingBytes(DataType type) {
     return (ranks - 1) * 2 * type.bytes(shape.keyValues());
   }

@@ -134,13 +134,15 @@ final class RingRankTest {
   @Test
   void shouldHoldEveryPositionOnce() {
     for (boolean zigzag : new boolean[] {true, false}) {
-      RingShards shards =
-          new RingShards(new AttentionShape(1, 101, 1, 1, 2, true), 5, zigzag);
+      RingShards shards = new RingShards(new AttentionShape(1, 101, 1, 1, 2, true), 5, zigzag);
       int[] held = new int[101];
       for (int rank = 0; rank < 5; rank++) {
         shards
             .chunks(rank)
-            .forEach(chunk -> Arrays.setAll(held, i -> held[i] + (chunk.from() <= i && i < chunk.to() ? 1 : 0)));
+            .forEach(
+                chunk ->
+                    Arrays.setAll(
+                        held, i -> held[i] + (chunk.from() <= i && i < chunk.to() ? 1 : 0)));
       }
       assertThat(held).containsOnly(1);
     }
