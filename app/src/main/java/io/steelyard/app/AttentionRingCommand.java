@@ -76,11 +76,19 @@ final class AttentionRingCommand implements Callable<Integer> {
   @Option(
       names = "--shards",
       paramLabel = "zigzag|contiguous",
-      defaultValue = "ZIGZAG",
       description =
           "which positions a rank holds: chunks r and 2R - 1 - r of 2R, which balances causal work,"
-              + " or one chunk")
+              + " or one chunk (default: zigzag, but contiguous where attention is dilated)")
   Shards shards;
+
+  @Option(
+      names = "--variant",
+      paramLabel = "VARIANT",
+      defaultValue = RingProblem.EXACT,
+      description =
+          "what the ranks compute: ring, ring-dilated-v2 or ring-dilated-v3, the latter with"
+              + " parameters after a colon: ring-dilated-v3:segments=2048/8192,rates=1/4")
+  String variant;
 
   @Option(
       names = {"--lengths", "--length"},
@@ -123,9 +131,7 @@ final class AttentionRingCommand implements Callable<Integer> {
     rings.forEach(
         (label, ring) ->
             labels.put(
-                label,
-                new AttentionStudy.Label(
-                    "ring:ranks=" + ring.ranks(), problem, RingProblem.ENGINE)));
+                label, new AttentionStudy.Label(ring.withRanks(), problem, RingProblem.ENGINE)));
     if (design.budget == null && design.forks == null) {
       design.forks = BLOCKS;
     }
@@ -137,8 +143,8 @@ final class AttentionRingCommand implements Callable<Integer> {
   }
 
   private String title(AttentionProblem problem) {
-    return "attention ring, %s, %s shards"
-        .formatted(problem.title(), shards.name().toLowerCase(Locale.ROOT));
+    return "attention %s, %s, %s shards"
+        .formatted(variant, problem.title(), shards.name().toLowerCase(Locale.ROOT));
   }
 
   private Map<String, RingProblem> rings(AttentionProblem problem, List<Integer> tokens) {
@@ -148,12 +154,13 @@ final class AttentionRingCommand implements Callable<Integer> {
       RingProblem ring =
           new RingProblem(
               problem,
+              variant,
               Math.max(1, problem.threads() / ranks),
               ranks,
               shards == Shards.ZIGZAG,
               patience(problem, tokens.getLast()));
-      tokens.forEach(length -> AttentionOptions.asked(() -> ring.shards(length)));
-      rings.put("ring-" + ranks, ring);
+      tokens.forEach(length -> AttentionOptions.asked(() -> ring.ranks(length)));
+      rings.put(variant.split(":", 2)[0] + "-" + ranks, ring);
     }
     return rings;
   }

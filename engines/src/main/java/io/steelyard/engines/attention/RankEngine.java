@@ -2,15 +2,18 @@ package io.steelyard.engines.attention;
 
 import io.steelyard.engines.CodeChecksum;
 import io.steelyard.engines.attention.RingProblem.Count;
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.attention.AttentionInputs;
 import io.steelyard.kernels.attention.AttentionOutputs;
 import io.steelyard.kernels.attention.Counts;
 import io.steelyard.kernels.attention.MemoryPool;
 import io.steelyard.kernels.attention.PatternCache;
-import io.steelyard.kernels.attention.RingRank;
+import io.steelyard.kernels.attention.RankPass;
+import io.steelyard.kernels.attention.RankVariant;
 import io.steelyard.kernels.attention.RingShards;
 import io.steelyard.kernels.attention.Workbench;
+import io.steelyard.kernels.machine.SystemMemory;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
 import io.steelyard.lab.worker.EngineInfo;
@@ -32,6 +35,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.LongStream;
 
 /**
  * One rank of a ring, in a process of its own. It holds the queries, keys and values of its own
@@ -63,6 +67,8 @@ final class RankEngine extends KernelEngine {
   /** Of the random inputs. */
   static final long SEED = 20251127;
 
+  private static final int PATTERNS = 1024;
+
   private static final MemorySegment EMPTY = Arena.global().allocate(0);
 
   private final ExecutorService travel =
@@ -87,6 +93,8 @@ final class RankEngine extends KernelEngine {
   private record Shard(
       Arena arena,
       RingShards shards,
+      RankVariant variant,
+      List<Long> blockBytes,
       AttentionInputs inputs,
       AttentionOutputs outputs,
       MemorySegment own,
@@ -117,7 +125,7 @@ final class RankEngine extends KernelEngine {
               problem.problem().tier(),
               problem.threads(),
               MemoryPool.pooled(),
-              new PatternCache(0));
+              new PatternCache(PATTERNS));
     } catch (IllegalArgumentException | UnsupportedOperationException e) {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     }
@@ -178,26 +186,30 @@ final class RankEngine extends KernelEngine {
   private KernelReport hold(int length) {
     forget();
     RingShards shards = problem.shards(length);
+    RankVariant variant = problem.ranks(length);
+    DataType type = problem.problem().type();
+    List<Long> blockBytes =
+        LongStream.range(0, problem.ranks())
+            .mapToObj(of -> variant.blockBytes((int) of, type))
+            .toList();
+    long most = blockBytes.stream().mapToLong(Long::longValue).max().orElseThrow();
     Arena arena = Arena.ofShared();
-    MemorySegment own =
-        shards.block(arena, problem.problem().type()).asSlice(0, blockBytes(shards, rank));
+    MemorySegment own = room(arena, blockBytes.get(rank));
     shard =
         new Shard(
             arena,
             shards,
-            shards.inputs(arena, problem.problem().type(), rank, SEED, own),
-            AttentionOutputs.allocate(arena, shards.shape(rank), problem.problem().type()),
+            variant,
+            blockBytes,
+            variant.inputs(arena, type, rank, SEED, own),
+            AttentionOutputs.allocate(arena, shards.shape(rank), type),
             own,
-            problem.ranks() == 1
-                ? List.of()
-                : List.of(
-                    shards.block(arena, problem.problem().type()),
-                    shards.block(arena, problem.problem().type())));
+            problem.ranks() == 1 ? List.of() : List.of(room(arena, most), room(arena, most)));
     return new KernelReport(0, 0);
   }
 
-  private long blockBytes(RingShards shards, int of) {
-    return shards.blockBytes(of, problem.problem().type());
+  private static MemorySegment room(Arena arena, long bytes) {
+    return SystemMemory.allocate(arena, Math.max(1, bytes)).asSlice(0, bytes);
   }
 
   /** Waits until all ranks have come as far: after so many steps each has heard of every other. */
@@ -220,7 +232,8 @@ final class RankEngine extends KernelEngine {
     long waiting = 0;
     long met = 0;
     long start = System.nanoTime();
-    try (RingRank pass = new RingRank(shard.shards(), rank, shard.inputs(), workbench)) {
+    try (RankPass pass = shard.variant().begin(rank, shard.inputs(), shard.own(), workbench)) {
+      computing += System.nanoTime() - start;
       MemorySegment held = shard.own();
       for (int step = 0; step < problem.ranks(); step++) {
         MemorySegment here = held;
@@ -230,11 +243,11 @@ final class RankEngine extends KernelEngine {
               shard
                   .others()
                   .get(step % 2)
-                  .asSlice(0, blockBytes(shard.shards(), shard.shards().source(rank, step + 1)));
+                  .asSlice(0, shard.blockBytes().get(shard.shards().source(rank, step + 1)));
           coming = Optional.of(send(here, room));
           held = room;
         }
-        long began = step == 0 ? start : System.nanoTime();
+        long began = System.nanoTime();
         met += pass.meet(shard.shards().source(rank, step), here) ? 1 : 0;
         long computed = System.nanoTime();
         computing += computed - began;

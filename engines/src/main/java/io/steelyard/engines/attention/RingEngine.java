@@ -12,6 +12,7 @@ import io.steelyard.kernels.attention.OutputDifference;
 import io.steelyard.kernels.attention.PatternCache;
 import io.steelyard.kernels.attention.Plan;
 import io.steelyard.kernels.attention.RandomInputs;
+import io.steelyard.kernels.attention.RankVariant;
 import io.steelyard.kernels.attention.RingShards;
 import io.steelyard.kernels.attention.Variant;
 import io.steelyard.kernels.attention.Variants;
@@ -35,8 +36,8 @@ import java.util.Optional;
 /**
  * Exact attention over processes: the coordinator of a ring, which starts its ranks, times their
  * passes and holds what they give to the definition. A {@code kernel} call by the name of a length
- * makes passes; a proof compares every value with flash in one process, and rows of every head with
- * dense attention in double precision.
+ * makes passes; a proof compares every value with flash in one process (dilated attention with
+ * dilated), and rows of every head with the definition in double precision.
  */
 final class RingEngine extends KernelEngine {
   /** Up to this length a proof checks every row against the definition. */
@@ -45,11 +46,9 @@ final class RingEngine extends KernelEngine {
   private static final int PROVED_ROWS = 64;
   private static final int CHECKED_ROWS = 3;
 
-  /** In one process: what the definition is, and what every value is compared with. */
-  private static final Variant FLASH = Variants.of("flash");
-
   private Map<String, String> options = Map.of();
   private RingProblem problem;
+  private Variant reference;
   private Workbench workbench;
   private Ranks ranks;
   private Held held;
@@ -88,6 +87,7 @@ final class RingEngine extends KernelEngine {
     options = Map.copyOf(all);
     try {
       problem = RingProblem.of(options);
+      reference = Variants.of(problem.inOneProcess());
       workbench =
           new Workbench(
               problem.problem().tier(),
@@ -199,7 +199,7 @@ final class RingEngine extends KernelEngine {
 
   /** Holds some rows of every head to the definition; gives 0 where they are within rounding. */
   private double check(int rows, Map<String, Long> counts) {
-    try (Plan definition = FLASH.plan(held.inputs(), workbench)) {
+    try (Plan definition = reference.plan(held.inputs(), workbench)) {
       Oracle.Deviation error =
           Oracle.check(held.inputs(), definition, held.outputs(), rows, RankEngine.SEED + calls++);
       counts.put("rows_checked", error.rows());
@@ -223,7 +223,7 @@ final class RingEngine extends KernelEngine {
     double error = check(held.length() <= ALL_ROWS ? held.length() : PROVED_ROWS, counts);
     try (Arena arena = Arena.ofShared()) {
       AttentionOutputs whole = AttentionOutputs.allocate(arena, shape, problem.problem().type());
-      FLASH.forward(held.inputs(), workbench, whole);
+      reference.forward(held.inputs(), workbench, whole);
       OutputDifference difference = OutputDifference.of(whole, held.outputs());
       counts.put("values_compared", shape.queryValues());
       counts.put("relative_difference_e12", e12(difference.relative()));
@@ -237,8 +237,12 @@ final class RingEngine extends KernelEngine {
 
   /** Every block goes once to every rank but its own, each time with a header. */
   private long predictedBytes() {
-    return held.shards().travellingBytes(problem.problem().type())
-        + (problem.ranks() - 1L) * problem.ranks() * Link.headerBytes();
+    RankVariant variant = problem.ranks(held.length());
+    long bytes = 0;
+    for (int rank = 0; rank < problem.ranks(); rank++) {
+      bytes += variant.blockBytes(rank, problem.problem().type()) + Link.headerBytes();
+    }
+    return (problem.ranks() - 1) * bytes;
   }
 
   private static long e12(double value) {

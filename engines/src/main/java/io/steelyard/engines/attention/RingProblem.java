@@ -3,6 +3,7 @@ package io.steelyard.engines.attention;
 import io.steelyard.kernels.attention.AttentionInputs;
 import io.steelyard.kernels.attention.AttentionOutputs;
 import io.steelyard.kernels.attention.AttentionShape;
+import io.steelyard.kernels.attention.RankVariant;
 import io.steelyard.kernels.attention.RingShards;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -12,15 +13,25 @@ import java.util.Map;
 /**
  * A problem of attention that is split over processes.
  *
+ * @param variant its name with parameters, all but {@code ranks}: {@code ring}, {@code
+ *     ring-dilated-v2:segments=64,rates=2}
  * @param threads of each rank
  * @param ranks processes
  * @param zigzag whether each rank holds two chunks, r and {@code 2R - 1 - r}
  * @param patience how long a rank waits for a neighbour that sends or takes nothing
  */
 public record RingProblem(
-    AttentionProblem problem, int threads, int ranks, boolean zigzag, Duration patience) {
+    AttentionProblem problem,
+    String variant,
+    int threads,
+    int ranks,
+    boolean zigzag,
+    Duration patience) {
   /** The engine's name. */
   public static final String ENGINE = "attention-ring";
+
+  /** The variant that is exact attention. */
+  public static final String EXACT = "ring";
 
   /** In the name of a rank's count, before its number. */
   private static final String RANK = "rank.";
@@ -55,7 +66,7 @@ public record RingProblem(
 
   /** The problem as options of the engine. */
   public Map<String, String> options() {
-    Map<String, String> options = new LinkedHashMap<>(problem.options("ring:ranks=" + ranks));
+    Map<String, String> options = new LinkedHashMap<>(problem.options(variant));
     options.put(RANKS, Integer.toString(ranks));
     options.put(ZIGZAG, Boolean.toString(zigzag));
     options.put(PATIENCE, Long.toString(patience.toMillis()));
@@ -71,6 +82,7 @@ public record RingProblem(
   public static RingProblem of(Map<String, String> options) {
     return new RingProblem(
         AttentionProblem.of(options),
+        options.getOrDefault(AttentionProblem.VARIANT, ""),
         number(options, RANK_THREADS),
         number(options, RANKS),
         Boolean.parseBoolean(options.get(ZIGZAG)),
@@ -95,6 +107,28 @@ public record RingProblem(
    */
   public RingShards shards(int length) {
     return new RingShards(problem.shape(length), ranks, zigzag);
+  }
+
+  /**
+   * What the ranks compute of a length.
+   *
+   * @throws IllegalArgumentException if they can't; the message says why
+   */
+  public RankVariant ranks(int length) {
+    return RankVariant.of(variant, shards(length));
+  }
+
+  /** The spelling of the same function in one process. */
+  public String inOneProcess() {
+    String[] parts = variant.split(":", 2);
+    return parts[0].equals(EXACT)
+        ? "flash"
+        : "improved-dilated" + (parts.length == 2 ? ":" + parts[1] : "");
+  }
+
+  /** The spelling with its ranks. */
+  public String withRanks() {
+    return variant + (variant.contains(":") ? "," : ":") + RANKS + "=" + ranks;
   }
 
   /**

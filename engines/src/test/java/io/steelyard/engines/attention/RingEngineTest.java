@@ -46,6 +46,7 @@ final class RingEngineTest {
     return new RingProblem(
         new AttentionProblem(
             heads, kvHeads, 64, batch, causal, type, Kernels.best(), 2, true, true),
+        "ring",
         1,
         ranks,
         zigzag,
@@ -143,10 +144,16 @@ final class RingEngineTest {
   @ParameterizedTest
   @CsvSource({"64,for 0.5 s", "80,long after the others"})
   void aRankThatHangsIsNamedAndAllEnd(String length, String said) throws Exception {
-    RingProblem patient = problem(1, 1, 1, true, DataType.F32, 2, true);
-    RingProblem hasty = new RingProblem(patient.problem(), 1, 2, true, Duration.ofMillis(500));
+    RingProblem hasty =
+        new RingProblem(
+            problem(3, 3, 1, true, DataType.F32, 2, false).problem(),
+            "ring-dilated-v3:segments=16/50/64,rates=1/2/3",
+            1,
+            2,
+            false,
+            Duration.ofMillis(500));
     try (RingEngine engine = load(hasty)) {
-      var _ = prove(engine, "64");
+      assertExact(engine, hasty, "64");
       List<Long> pids = engine.pids();
       assertThat(new ProcessBuilder("kill", "-STOP", pids.get(1).toString()).start().waitFor())
           .isZero();

@@ -13,7 +13,7 @@ import java.util.List;
  *
  * <p>Source: Liu, Zaharia and Abbeel, "Ring Attention with Blockwise Transformers" (2023).
  */
-public final class RingRank implements AutoCloseable {
+final class RingRank implements RankPass {
   private final RingShards shards;
   private final int rank;
   private final AttentionInputs inputs;
@@ -28,7 +28,7 @@ public final class RingRank implements AutoCloseable {
    *
    * @param inputs of {@link RingShards#inputs}
    */
-  public RingRank(RingShards shards, int rank, AttentionInputs inputs, Workbench workbench) {
+  RingRank(RingShards shards, int rank, AttentionInputs inputs, Workbench workbench) {
     this.shards = shards;
     this.rank = rank;
     this.inputs = inputs;
@@ -42,12 +42,8 @@ public final class RingRank implements AutoCloseable {
     }
   }
 
-  /**
-   * Attends to a rank's keys and values.
-   *
-   * @param block the keys and then the values, each as [batch][positions][heads][dimension]
-   * @return whether there was anything to be seen
-   */
+  /** Of a block that holds the keys and then the values as [batch][positions][heads][dimension]. */
+  @Override
   public boolean meet(int source, MemorySegment block) {
     AttentionShape theirs = shards.shape(source);
     long half = inputs.type().bytes(theirs.keyValues());
@@ -123,7 +119,7 @@ public final class RingRank implements AutoCloseable {
     return most;
   }
 
-  /** Writes the results of the rank's positions. */
+  @Override
   public void finish(AttentionOutputs outputs) {
     for (int batch = 0; batch < own.batch(); batch++) {
       for (int head = 0; head < own.heads(); head++) {

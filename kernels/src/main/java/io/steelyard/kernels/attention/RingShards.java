@@ -35,26 +35,13 @@ public record RingShards(AttentionShape shape, int ranks, boolean zigzag) {
         shape.batch(), length, shape.heads(), shape.kvHeads(), shape.dimension(), shape.causal());
   }
 
-  /** Bytes of a rank's keys and values. */
-  public long blockBytes(int rank, DataType type) {
-    return 2 * type.bytes(shape(rank).keyValues());
-  }
-
   /** Whose keys and values a rank holds in a step. */
   public int source(int rank, int step) {
     return Math.floorMod(rank - step, ranks);
   }
 
-  /**
-   * Bytes of all keys and values that travel in a pass: every block goes to all ranks but its own.
-   */
-  public long travellingBytes(DataType type) {
-    return (ranks - 1) * 2 * type.bytes(shape.keyValues());
-  }
-
-  /** What a rank holds of the inputs that {@link RandomInputs} makes of a seed. */
-  public AttentionInputs inputs(
-      Arena arena, DataType type, int rank, long seed, MemorySegment block) {
+  /** What a rank holds, its keys and values in a block one after the other. */
+  AttentionInputs inputs(Arena arena, DataType type, int rank, long seed, MemorySegment block) {
     AttentionShape own = shape(rank);
     long half = block.byteSize() / 2;
     AttentionInputs inputs =
@@ -66,15 +53,6 @@ public record RingShards(AttentionShape shape, int ranks, boolean zigzag) {
             block.asSlice(half));
     RandomInputs.fill(inputs, chunks(rank), seed);
     return inputs;
-  }
-
-  /** Memory for the keys and values of any rank. */
-  public MemorySegment block(Arena arena, DataType type) {
-    long most = 0;
-    for (int rank = 0; rank < ranks; rank++) {
-      most = Math.max(most, blockBytes(rank, type));
-    }
-    return Memory.allocate(arena, most);
   }
 
   /** Puts a rank's results where they belong. */

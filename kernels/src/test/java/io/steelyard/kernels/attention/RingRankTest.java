@@ -35,25 +35,26 @@ final class RingRankTest {
       for (AttentionShape shape : SHAPES) {
         for (boolean zigzag : new boolean[] {true, false}) {
           for (int ranks : new int[] {1, 2, 3, 7}) {
-            check(workbench, new RingShards(shape, ranks, zigzag), DataType.F32);
+            check(workbench, new RingShards(shape, ranks, zigzag), DataType.F32, "ring", "flash");
           }
-          check(workbench, new RingShards(shape, 3, zigzag), DataType.F16);
-          check(workbench, new RingShards(shape, 3, zigzag), DataType.BF16);
+          check(workbench, new RingShards(shape, 3, zigzag), DataType.F16, "ring", "flash");
+          check(workbench, new RingShards(shape, 3, zigzag), DataType.BF16, "ring", "flash");
         }
       }
     }
   }
 
-  private static void check(Workbench workbench, RingShards shards, DataType type) {
+  private static void check(
+      Workbench workbench, RingShards shards, DataType type, String variant, String same) {
     AttentionShape shape = shards.shape();
     try (Arena arena = Arena.ofShared()) {
       AttentionInputs inputs = RandomInputs.of(arena, shape, type, SEED);
       AttentionOutputs outputs = AttentionOutputs.allocate(arena, shape, type);
       outputs.out().fill((byte) 0x7F);
       outputs.logSums().fill((byte) 0x7F);
-      run(workbench, shards, type, arena, outputs);
+      run(workbench, shards, RankVariant.of(variant, shards), type, arena, outputs);
       AttentionOutputs whole = AttentionOutputs.allocate(arena, shape, type);
-      try (Plan flash = Variants.of("flash").plan(inputs, workbench)) {
+      try (Plan flash = Variants.of(same).plan(inputs, workbench)) {
         flash.run(whole);
         Oracle.Deviation error = Oracle.check(inputs, flash, outputs, ROWS, SEED);
         assertThat(error.isRounding(type)).as("%s, %s: %s", shards, type, error).isTrue();
@@ -64,20 +65,31 @@ final class RingRankTest {
   }
 
   private static Done run(
-      Workbench workbench, RingShards shards, DataType type, Arena arena, AttentionOutputs whole) {
+      Workbench workbench,
+      RingShards shards,
+      RankVariant variant,
+      DataType type,
+      Arena arena,
+      AttentionOutputs whole) {
     List<MemorySegment> blocks = new ArrayList<>();
     List<AttentionInputs> inputs = new ArrayList<>();
     for (int rank = 0; rank < shards.ranks(); rank++) {
-      blocks.add(shards.block(arena, type).asSlice(0, shards.blockBytes(rank, type)));
-      inputs.add(shards.inputs(arena, type, rank, SEED, blocks.getLast()));
+      blocks.add(Memory.allocate(arena, variant.blockBytes(rank, type)));
+      inputs.add(variant.inputs(arena, type, rank, SEED, blocks.getLast()));
     }
     List<Long> scores = new ArrayList<>();
     List<Integer> met = new ArrayList<>();
+    List<RankPass> passes = new ArrayList<>();
+    // All begin before any meets another's block, as processes do behind a barrier.
+    for (int rank = 0; rank < shards.ranks(); rank++) {
+      passes.add(variant.begin(rank, inputs.get(rank), blocks.get(rank), workbench));
+    }
     for (int rank = 0; rank < shards.ranks(); rank++) {
       Counts before = workbench.counts();
       AttentionOutputs part = AttentionOutputs.allocate(arena, shards.shape(rank), type);
+      part.out().fill((byte) 0x7F);
       int blocksMet = 0;
-      try (RingRank pass = new RingRank(shards, rank, inputs.get(rank), workbench)) {
+      try (RankPass pass = passes.get(rank)) {
         for (int step = 0; step < shards.ranks(); step++) {
           int source = shards.source(rank, step);
           blocksMet += pass.meet(source, blocks.get(source)) ? 1 : 0;
@@ -101,9 +113,30 @@ final class RingRankTest {
       return run(
           workbench,
           shards,
+          RankVariant.of("ring", shards),
           DataType.F32,
           arena,
           AttentionOutputs.allocate(arena, shards.shape(), DataType.F32));
+    }
+  }
+
+  @Test
+  void shouldDilateOverRanksAsInOneProcess() {
+    try (Workbench workbench = workbench()) {
+      for (AttentionShape shape : SHAPES) {
+        for (int ranks : new int[] {1, 3, 7}) {
+          for (String parameters : new String[] {"", ":segments=16/50/256,rates=1/2/3"}) {
+            for (int version : new int[] {2, 3}) {
+              check(
+                  workbench,
+                  new RingShards(shape, ranks, false),
+                  version == 2 ? DataType.F32 : DataType.BF16,
+                  "ring-dilated-v" + version + parameters,
+                  "improved-dilated" + parameters);
+            }
+          }
+        }
+      }
     }
   }
 
@@ -146,6 +179,15 @@ final class RingRankTest {
       }
       assertThat(held).containsOnly(1);
     }
+  }
+
+  @Test
+  void shouldRefuseWhatRanksDoNotCompute() {
+    RingShards zigzag = new RingShards(new AttentionShape(1, 50, 1, 1, 2, true), 2, true);
+    assertThatThrownBy(() -> RankVariant.of("dilated", zigzag))
+        .hasMessageContaining("attention dilated isn't computed by ranks; ring,");
+    assertThatThrownBy(() -> RankVariant.of("ring-dilated-v3", zigzag))
+        .hasMessageContaining("takes contiguous shards");
   }
 
   @Test
