@@ -84,12 +84,12 @@ final class RingEngineTest {
   @Test
   void zigzagOverTwoProcessesIsExactAtLengthsThatAreNoMultiples() throws Exception {
     RingProblem problem = problem(4, 2, 2, true, DataType.F32, 2, true);
+    List<Long> pids;
     try (RingEngine engine = load(problem)) {
       assertExact(engine, problem, "7", "131", "517");
-      List<Long> pids = engine.pids();
-      engine.close();
-      assertEnded(pids);
+      pids = engine.pids();
     }
+    assertEnded(pids);
   }
 
   @ParameterizedTest
