@@ -4,6 +4,7 @@ import io.steelyard.engines.CodeChecksum;
 import io.steelyard.engines.attention.RingProblem.Count;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.attention.AttentionInputs;
 import io.steelyard.kernels.attention.AttentionOutputs;
 import io.steelyard.kernels.attention.Counts;
@@ -194,7 +195,7 @@ final class RankEngine extends KernelEngine {
             .toList();
     long most = blockBytes.stream().mapToLong(Long::longValue).max().orElseThrow();
     Arena arena = Arena.ofShared();
-    MemorySegment own = room(arena, blockBytes.get(rank));
+    MemorySegment own = SystemMemory.zeros(arena, blockBytes.get(rank), Rows.ALIGNMENT);
     shard =
         new Shard(
             arena,
@@ -204,12 +205,8 @@ final class RankEngine extends KernelEngine {
             variant.inputs(arena, type, rank, SEED, own),
             AttentionOutputs.allocate(arena, shards.shape(rank), type),
             own,
-            problem.ranks() == 1 ? List.of() : List.of(room(arena, most), room(arena, most)));
+            problem.ranks() == 1 ? List.of() : List.of(SystemMemory.zeros(arena, most, Rows.ALIGNMENT), SystemMemory.zeros(arena, most, Rows.ALIGNMENT)));
     return new KernelReport(0, 0);
-  }
-
-  private static MemorySegment room(Arena arena, long bytes) {
-    return SystemMemory.allocate(arena, Math.max(1, bytes)).asSlice(0, bytes);
   }
 
   /** Waits until all ranks have come as far: after so many steps each has heard of every other. */

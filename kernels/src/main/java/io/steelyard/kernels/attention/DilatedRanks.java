@@ -1,8 +1,10 @@
 package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.StridedRows;
 import io.steelyard.kernels.attention.DilatedPlan.HeadRun;
+import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -57,7 +59,7 @@ record DilatedRanks(Branches branches, int version, RingShards shards) implement
   public AttentionInputs inputs(
       Arena arena, DataType type, int rank, long seed, MemorySegment own) {
     long all = 2 * type.bytes(shards.shape(rank).keyValues());
-    return shards.inputs(arena, type, rank, seed, Memory.allocate(arena, all));
+    return shards.inputs(arena, type, rank, seed, SystemMemory.zeros(arena, all, Rows.ALIGNMENT));
   }
 
   @Override

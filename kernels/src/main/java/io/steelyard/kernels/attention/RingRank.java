@@ -78,8 +78,8 @@ final class RingRank implements RankPass {
         own.scale(),
         List.of(
             new Strip(
-                Memory.rows(keys, inputs.type(), theirs, batch, kvHead, own.kvHeads()),
-                Memory.rows(values, inputs.type(), theirs, batch, kvHead, own.kvHeads()),
+                theirs.rows(keys, inputs.type(), batch, kvHead, own.kvHeads()),
+                theirs.rows(values, inputs.type(), batch, kvHead, own.kvHeads()),
                 most,
                 seeing)));
     if (!fresh) {

@@ -1,7 +1,9 @@
 package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.attention.Ring.Chunk;
+import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -48,7 +50,7 @@ public record RingShards(AttentionShape shape, int ranks, boolean zigzag) {
         new AttentionInputs(
             own,
             type,
-            Memory.allocate(arena, type.bytes(own.queryValues())),
+            SystemMemory.zeros(arena, type.bytes(own.queryValues()), Rows.ALIGNMENT),
             block.asSlice(0, half),
             block.asSlice(half));
     RandomInputs.fill(inputs, chunks(rank), seed);

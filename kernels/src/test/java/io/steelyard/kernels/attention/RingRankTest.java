@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Rows;
+import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -74,7 +76,7 @@ final class RingRankTest {
     List<MemorySegment> blocks = new ArrayList<>();
     List<AttentionInputs> inputs = new ArrayList<>();
     for (int rank = 0; rank < shards.ranks(); rank++) {
-      blocks.add(Memory.allocate(arena, variant.blockBytes(rank, type)));
+      blocks.add(SystemMemory.zeros(arena, variant.blockBytes(rank, type), Rows.ALIGNMENT));
       inputs.add(variant.inputs(arena, type, rank, SEED, blocks.getLast()));
     }
     List<Long> scores = new ArrayList<>();
