@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.engines.attention.AttentionAccuracy.Head;
 import io.steelyard.engines.attention.AttentionAccuracy.Result;
+import io.steelyard.reports.Chart;
 import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.FigurePage;
 import io.steelyard.reports.HeatMap;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What variants of attention lose, as tables and figures. */
 record AttentionAccuracyView(AttentionAccuracyCommand.Found found) {
@@ -70,8 +72,7 @@ record AttentionAccuracyView(AttentionAccuracyCommand.Found found) {
         "%d windows of %d tokens of the text %s"
             .formatted(found.windows(), found.tokens(), found.text()),
         tables,
-        charts(),
-        maps(),
+        Stream.<Chart>concat(charts().stream(), maps().stream()).toList(),
         found.command());
   }
 

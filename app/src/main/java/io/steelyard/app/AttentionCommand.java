@@ -8,10 +8,12 @@ import picocli.CommandLine.Command;
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       AttentionListCommand.class,
+      AttentionQuickCommand.class,
       AttentionRangeCommand.class,
       AttentionImpactCommand.class,
       AttentionAccuracyCommand.class,
-      AttentionTrainCommand.class
+      AttentionTrainCommand.class,
+      AttentionRingCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -20,8 +22,10 @@ import picocli.CommandLine.Command;
       "",
       "Examples:",
       "  ./steelyard attention list",
+      "  ./steelyard attention quick",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
       "  ./steelyard attention impact --variants dilated",
-      "  ./steelyard attention accuracy --density 0.1"
+      "  ./steelyard attention accuracy --density 0.1",
+      "  ./steelyard attention ring --processes 2,4"
     })
 final class AttentionCommand {}

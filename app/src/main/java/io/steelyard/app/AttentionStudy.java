@@ -56,6 +56,12 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
 
   /** The study, with what is left out. */
   Study of(String command, String title, DesignOptions design, double margin) {
+    Study.Design usual = design.of(margin, USUAL_TRIALS);
+    return of(command, title, usual.warmedUp(MOST_WARM_UP_CALLS, usual.warmUpSeconds()));
+  }
+
+  /** The study by a design of its own. */
+  Study of(String command, String title, Study.Design design) {
     Map<String, Study.Engine> engines = new LinkedHashMap<>();
     labels.forEach(
         (name, label) ->
@@ -68,12 +74,13 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
     if (lengths.stream().allMatch(length -> leftOut.containsKey(cell(baseline, length)))) {
       throw new UsageException("nothing can be measured: " + leftOut.values().iterator().next());
     }
-    Study.Design usual = design.of(margin, USUAL_TRIALS);
+    int threads = labels.get(baseline).problem().threads();
     return BenchmarkRun.study(
             command, title, engines, lengths.stream().map(AttentionProblem::name).toList())
         .baseline(baseline)
         .settings(DesignOptions.withoutModel())
-        .design(usual.warmedUp(MOST_WARM_UP_CALLS, usual.warmUpSeconds()))
+        .design(design)
+        .limits(Calibration.of(Home.cache()).limits(threads))
         .leftOut(leftOut)
         .build();
   }

@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.calibration.Noise;
@@ -120,6 +121,19 @@ final class Calibration {
   /** What this machine and a model allow, if the machine was measured. */
   Optional<Limits> limits(Path model, int threads) {
     return roofline(threads).map(roofline -> limits(roofline, model));
+  }
+
+  /** What this machine allows of work in float32, if it was measured. */
+  Optional<Limits> limits(int threads) {
+    String type = Roofline.limit(DataType.F32);
+    return roofline(threads)
+        .map(
+            roofline ->
+                Limits.ofMachine(
+                    threads,
+                    roofline.readBytesPerSecond(),
+                    type,
+                    roofline.productsPerSecond().getOrDefault(type, 0.0)));
   }
 
   private static Limits limits(Roofline roofline, Path model) {

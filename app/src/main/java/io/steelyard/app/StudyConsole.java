@@ -258,13 +258,7 @@ final class StudyConsole {
     console.result("Report: " + directory.path().resolve("report.md"));
     Study plan = directory.plan();
     if (plan.limits().isEmpty() && !Collections.disjoint(plan.metrics(), WITH_SHARES)) {
-      int threads = plan.settings().threads();
-      console.note(
-          "'./steelyard calibrate --roofline%s' (2 s) adds to later runs what share of this machine's limits each speed is"
-              .formatted(
-                  threads == Runtime.getRuntime().availableProcessors()
-                      ? ""
-                      : " --threads " + threads));
+      console.note(RooflineTable.advice(plan.settings().threads()));
     }
   }
 }

@@ -19,13 +19,11 @@ public record FigurePage(
     String title,
     String setting,
     List<DetailTable> tables,
-    List<LineChart> charts,
-    List<HeatMap> maps,
+    List<? extends Chart> charts,
     String command) {
   public FigurePage {
     tables = List.copyOf(tables);
     charts = List.copyOf(charts);
-    maps = List.copyOf(maps);
   }
 
   /**
@@ -37,11 +35,8 @@ public record FigurePage(
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     Plots.prepare(directory);
-    for (LineChart chart : charts) {
-      Plots.write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
-    }
-    for (HeatMap map : maps) {
-      Plots.write(directory, map.name(), () -> new HeatMapPlot(map), files, problems);
+    for (Chart chart : charts) {
+      Plots.write(directory, chart.name(), Plots.source(chart), files, problems);
     }
     Path report = directory.resolve(MarkdownReport.FILE);
     Files.writeString(report, markdown(files, problems));
@@ -56,7 +51,6 @@ public record FigurePage(
       table(out, tables.get(i));
       if (i == 0) {
         charts.forEach(chart -> figure(out, files, chart.name(), chart.title()));
-        maps.forEach(map -> figure(out, files, map.name(), map.title()));
         problems.forEach(problem -> out.append('\n').append(Markdown.text(problem)).append('\n'));
       }
     }

@@ -13,7 +13,8 @@ import java.util.Arrays;
  * @param shares from 0 to 1, [row][column], all rows of one length
  */
 public record HeatMap(
-    String name, String title, String subtitle, String across, String down, double[][] shares) {
+    String name, String title, String subtitle, String across, String down, double[][] shares)
+    implements Chart {
   public HeatMap {
     if (shares.length == 0 || shares[0].length == 0) {
       throw new IllegalArgumentException("a heat map without a cell can't be drawn");

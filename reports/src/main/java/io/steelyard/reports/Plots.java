@@ -83,8 +83,8 @@ public final class Plots {
           input.summary().model() + (Rows.randomWeights(input.summary()) ? ", random weights" : "");
       write(directory, SAMPLES, () -> new SamplesPlot(model, input.series()), files, problems);
     }
-    for (LineChart chart : input.charts()) {
-      write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
+    for (Chart chart : input.charts()) {
+      write(directory, chart.name(), source(chart), files, problems);
     }
     return new Result(files, problems);
   }
@@ -109,12 +109,20 @@ public final class Plots {
    *
    * @throws IOException if a file can't be written
    */
-  public static Result write(Path directory, LineChart chart) throws IOException {
+  public static Result write(Path directory, Chart chart) throws IOException {
     prepare(directory);
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
+    write(directory, chart.name(), source(chart), files, problems);
     return new Result(files, problems);
+  }
+
+  static DrawingSource source(Chart chart) {
+    return switch (chart) {
+      case LineChart lines -> () -> new LinePlot(lines);
+      case BarChart bars -> () -> new BarPlot(bars);
+      case HeatMap map -> () -> new HeatMapPlot(map);
+    };
   }
 
   static void prepare(Path directory) throws IOException {
