@@ -30,6 +30,9 @@ import java.util.function.IntPredicate;
  * window before them, as {@link TextWindows} says.
  */
 public final class AttentionAccuracy implements AutoCloseable {
+  /** Dense attention's logits of one window, which are kept. */
+  private static final long MOST_BYTES = 8L << 30;
+
   private final VariantModel model;
   private final TextWindows windows;
 
@@ -125,10 +128,15 @@ public final class AttentionAccuracy implements AutoCloseable {
         cases.stream()
             .map(of -> new Tally(of, LogitsComparison.over(model.session().vocabulary())))
             .toList();
+    long rowBytes = (long) model.session().vocabulary() * Float.BYTES;
+    if (scoredOfWindow() * rowBytes > MOST_BYTES) {
+      throw new IllegalArgumentException(
+          "the logits of a window take %d GiB, of at most %d: take fewer tokens"
+              .formatted(scoredOfWindow() * rowBytes >> 30, MOST_BYTES >> 30));
+    }
     int passes = windows() * (1 + cases.size());
     int done = 0;
     try (Arena arena = Arena.ofShared()) {
-      long rowBytes = (long) model.session().vocabulary() * Float.BYTES;
       MemorySegment usual = arena.allocate(scoredOfWindow() * rowBytes, Float.BYTES);
       long start = System.nanoTime();
       for (int[] window : windows.windows()) {

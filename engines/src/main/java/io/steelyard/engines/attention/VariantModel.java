@@ -15,7 +15,11 @@ import java.nio.file.Path;
 record VariantModel(VariantKernels kernels, Model model, Session session) implements AutoCloseable {
   private static final int PATTERNS = 1024;
 
-  /** Loads a model for texts of so many tokens. */
+  /**
+   * Loads a model for texts of so many tokens.
+   *
+   * @throws IllegalArgumentException if it doesn't generate token by token
+   */
   static VariantModel load(Path file, Tier tier, int threads, int tokens) {
     VariantKernels kernels =
         new VariantKernels(
@@ -24,6 +28,11 @@ record VariantModel(VariantKernels kernels, Model model, Session session) implem
     Model model = null;
     try {
       model = Model.load(file, kernels);
+      if (!model.causal()) {
+        throw new IllegalArgumentException(
+            "%s fills in masks, and what follows a token is no question for it: take a model that generates token by token"
+                .formatted(file));
+      }
       return new VariantModel(kernels, model, model.newSession(tokens, DataType.F32, tokens));
     } catch (RuntimeException | Error e) {
       if (model != null) {

@@ -19,7 +19,13 @@ final class Windows {
   static TextWindows cut(VariantModel model, String text, int tokens, int most) {
     Tokenizer tokenizer = model.model().tokenizer();
     OptionalInt begin = tokenizer.addBos() ? tokenizer.bos() : OptionalInt.empty();
-    List<int[]> all = TextWindows.cut(tokenizer.encode(text, false), tokens, begin).windows();
+    int[] ids = tokenizer.encode(text, false);
+    if (ids.length + (begin.isPresent() ? 1 : 0) < tokens) {
+      throw new IllegalArgumentException(
+          "the text has %d tokens, too few for a window of %d: give a longer text or fewer tokens"
+              .formatted(ids.length, tokens));
+    }
+    List<int[]> all = TextWindows.cut(ids, tokens, begin).windows();
     int count = Math.min(most, all.size());
     List<int[]> spread = new ArrayList<>();
     for (int i = 0; i < count; i++) {

@@ -10,7 +10,7 @@ import java.util.Arrays;
  * distance from it can add.
  */
 final class BlockBounds {
-  /** What sums in float32 may be off by, as a share of the terms: a bound must hold. */
+  /** What sums in float32 may be off by, as a share of both norms' product: a bound must hold. */
   private static final float ROUNDING = 1e-5f;
 
   private final int dimension;
@@ -18,13 +18,16 @@ final class BlockBounds {
   private final KeyColumns largest;
   private final KeyColumns centres;
   private final float[] radii;
+  private final float[] norms;
 
-  private BlockBounds(KeyColumns smallest, KeyColumns largest, KeyColumns centres, float[] radii) {
+  private BlockBounds(
+      KeyColumns smallest, KeyColumns largest, KeyColumns centres, float[] radii, float[] norms) {
     this.dimension = smallest.dimension();
     this.smallest = smallest;
     this.largest = largest;
     this.centres = centres;
     this.radii = radii;
+    this.norms = norms;
   }
 
   static BlockBounds of(KeyColumns keys, int block) {
@@ -34,10 +37,12 @@ final class BlockBounds {
     float[] high = new float[blocks * dimension];
     float[] centre = new float[blocks * dimension];
     float[] radii = new float[blocks];
+    float[] norms = new float[blocks];
     for (int b = 0; b < blocks; b++) {
       int from = b * block;
       int to = Math.min(from + block, keys.count());
       double[] squares = new double[to - from];
+      double extremes = 0;
       for (int d = 0; d < dimension; d++) {
         float least = Float.POSITIVE_INFINITY;
         float most = Float.NEGATIVE_INFINITY;
@@ -56,14 +61,17 @@ final class BlockBounds {
         low[d * blocks + b] = least;
         high[d * blocks + b] = most;
         centre[d * blocks + b] = mean;
+        extremes += Math.max((double) least * least, (double) most * most);
       }
+      norms[b] = (float) Math.sqrt(extremes);
       radii[b] = (float) Math.sqrt(Arrays.stream(squares).max().orElse(0));
     }
     return new BlockBounds(
         new KeyColumns(low, blocks, dimension),
         new KeyColumns(high, blocks, dimension),
         new KeyColumns(centre, blocks, dimension),
-        radii);
+        radii,
+        norms);
   }
 
   int blocks() {
@@ -95,7 +103,7 @@ final class BlockBounds {
     centres.products(query, 0, count, out);
     for (int b = 0; b < count; b++) {
       float reach = Math.min(other[b], out[b] + norm * radii[b]);
-      out[b] = reach + ROUNDING * (Math.abs(reach) + norm * radii[b]);
+      out[b] = reach + ROUNDING * norm * norms[b];
     }
   }
 

@@ -30,7 +30,7 @@ record SummedRestPlan(AttentionInputs inputs, Workbench workbench, BlockMask[] m
       List<Strip> strips = new ArrayList<>();
       for (int i = 0; i < kvHeads; i++) {
         StridedRows keys =
-            new StridedRows(memory.address() + 2 * i * bytes, rowBytes, DataType.F32);
+            new StridedRows(memory.address() + 2L * i * bytes, rowBytes, DataType.F32);
         StridedRows values = new StridedRows(keys.address() + bytes, rowBytes, DataType.F32);
         strips.add(strip(outputs, i, keys, values, blocks));
       }

@@ -47,7 +47,7 @@ record Threshold(double density, double slack, double share, int block, int seed
     return new Estimate(
         2.0 * shape.scores(),
         Estimate.panels(shape.length(), shape.dimension(), threads)
-            + shape.batch() * shape.heads() * KeyMask.bytes(shape.length()));
+            + (long) shape.batch() * shape.heads() * KeyMask.bytes(shape.length()));
   }
 
   @Override
@@ -85,8 +85,8 @@ record Threshold(double density, double slack, double share, int block, int seed
       mask = new KeyMask(shape.length());
       keys = KeyColumns.of(ofKeys, shape.length(), shape.dimension());
       bounds = BlockBounds.of(keys, block);
-      samples = slack == 0 ? 0 : SAMPLES;
       boolean all = slack == 0 || slack * density >= 1;
+      samples = all ? 0 : SAMPLES;
       threshold = all ? Float.NEGATIVE_INFINITY : quantile(ofKeys, head);
     }
 
