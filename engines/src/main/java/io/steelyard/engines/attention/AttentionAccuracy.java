@@ -22,7 +22,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.function.IntPredicate;
 
 /**
  * What variants of attention lose in a model: it runs windows of a text with each of them and as
@@ -132,7 +131,7 @@ public final class AttentionAccuracy implements AutoCloseable {
     if (scoredOfWindow() * rowBytes > MOST_BYTES) {
       throw new IllegalArgumentException(
           "the logits of a window take %d GiB, of at most %d: take fewer tokens"
-              .formatted(scoredOfWindow() * rowBytes >> 30, MOST_BYTES >> 30));
+              .formatted((scoredOfWindow() * rowBytes) >> 30, MOST_BYTES >> 30));
     }
     int passes = windows() * (1 + cases.size());
     int done = 0;
@@ -148,7 +147,7 @@ public final class AttentionAccuracy implements AutoCloseable {
                 usual.asSlice((position - first) * rowBytes, rowBytes).copyFrom(row));
         progress(listener, ++done, passes, start, "dense");
         for (Tally tally : tallies) {
-          model.kernels().use(tally.variant, tally.where(), tally::attended);
+          model.kernels().use(tally.variant, tally::takesPart, tally::attended);
           pass(
               window,
               (position, row) ->
@@ -200,8 +199,8 @@ public final class AttentionAccuracy implements AutoCloseable {
       variant = Variants.of(of.spelling());
     }
 
-    IntPredicate where() {
-      return layer -> of.layer().isEmpty() || of.layer().getAsInt() == layer;
+    boolean takesPart(int layer) {
+      return of.layer().isEmpty() || of.layer().getAsInt() == layer;
     }
 
     void attended(int layer, AttentionInputs inputs, Plan plan, Counts counts) {
