@@ -161,7 +161,9 @@ final class LinkTest {
   @Test
   void whatIsNoMessageIsRefused() throws Exception {
     Pair pair = pair();
-    var _ = pair.end().write(ByteBuffer.wrap("GET / HTTP/1.1\r\n\r\n....".getBytes(StandardCharsets.UTF_8)));
+    var _ =
+        pair.end()
+            .write(ByteBuffer.wrap("GET / HTTP/1.1\r\n\r\n....".getBytes(StandardCharsets.UTF_8)));
 
     assertThatThrownBy(() -> receive(pair, PATIENCE)).hasMessageContaining("none of the ring's");
   }
