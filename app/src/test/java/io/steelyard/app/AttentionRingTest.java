@@ -27,6 +27,7 @@ final class AttentionRingTest {
   private CommandLineTest.Outcome ring(String... arguments) {
     List<String> all = new ArrayList<>(List.of("attention", "ring", "--heads", "2"));
     all.addAll(List.of("--dim", "16", "--runs", folder.toString(), "--forks", "1"));
+    all.add("--quick");
     all.addAll(List.of("--trials", "2", "--json"));
     all.addAll(List.of(arguments));
     return CommandLineTest.run("", all.toArray(String[]::new));
