@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.engines.ProcessFacts;
 import io.steelyard.engines.attention.AttentionProblem;
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tier;
 import io.steelyard.kernels.attention.AttentionShape;
 import io.steelyard.kernels.attention.Estimate;
@@ -74,13 +75,15 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
     if (lengths.stream().allMatch(length -> leftOut.containsKey(cell(baseline, length)))) {
       throw new UsageException("nothing can be measured: " + leftOut.values().iterator().next());
     }
-    int threads = labels.get(baseline).problem().threads();
+    AttentionProblem problem = labels.get(baseline).problem();
+    // Tiles multiply 16 bits; everything else is float32.
+    DataType multiplied = problem.tier() == Tier.AMX ? problem.type() : DataType.F32;
     return BenchmarkRun.study(
             command, title, engines, lengths.stream().map(AttentionProblem::name).toList())
         .baseline(baseline)
         .settings(DesignOptions.withoutModel())
         .design(design)
-        .limits(Calibration.of(Home.cache()).limits(threads))
+        .limits(Calibration.of(Home.cache()).limits(problem.threads(), multiplied))
         .leftOut(leftOut)
         .build();
   }
