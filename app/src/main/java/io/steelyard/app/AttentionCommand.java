@@ -9,7 +9,9 @@ import picocli.CommandLine.Command;
     subcommands = {
       AttentionListCommand.class,
       AttentionRangeCommand.class,
-      AttentionImpactCommand.class
+      AttentionImpactCommand.class,
+      AttentionPlotCommand.class,
+      AttentionExtremeCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -19,6 +21,7 @@ import picocli.CommandLine.Command;
       "Examples:",
       "  ./steelyard attention list",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
-      "  ./steelyard attention impact --variants dilated"
+      "  ./steelyard attention impact --variants dilated",
+      "  ./steelyard attention extreme --memory 4G --time 10s"
     })
 final class AttentionCommand {}

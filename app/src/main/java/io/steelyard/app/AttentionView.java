@@ -31,7 +31,7 @@ import java.util.stream.Stream;
  * @param leftOut a sentence for each cell that wasn't measured
  */
 record AttentionView(String title, List<Row> rows, List<String> leftOut) implements StudyView {
-  private static final String BASELINE = "baseline";
+  static final String BASELINE = "baseline";
 
   /**
    * One variant at one length.

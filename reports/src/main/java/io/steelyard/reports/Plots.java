@@ -109,11 +109,28 @@ public final class Plots {
    *
    * @throws IOException if a file can't be written
    */
-  public static Result write(Path directory, LineChart chart) throws IOException {
+  public static Result write(Path directory, Chart chart) throws IOException {
+    return write(directory, List.of(chart));
+  }
+
+  /**
+   * Draws charts, each to an SVG and a PNG file of its name. A host without fonts gets none, and
+   * sentences why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, List<Chart> charts) throws IOException {
     prepare(directory);
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
+    for (Chart chart : charts) {
+      DrawingSource source =
+          switch (chart) {
+            case LineChart lines -> () -> new LinePlot(lines);
+            case ReachChart reach -> () -> new ReachPlot(reach);
+          };
+      write(directory, chart.name(), source, files, problems);
+    }
     return new Result(files, problems);
   }
 
