@@ -119,7 +119,7 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
                 .formatted(Format.significant(seconds, 2), Format.significant(callSeconds, 2)));
   }
 
-  /** How long a pass takes at most, where nothing of its kind was measured yet. */
+  /** About how long a pass takes, by a rule of thumb: nothing of its kind was measured yet. */
   static double seconds(AttentionProblem problem, Estimate estimate) {
     double products = 2 * estimate.scores() * problem.dimension();
     return products / (problem.threads() * productsPerSecond(problem.tier()));

@@ -118,7 +118,7 @@ final class ExtremeClimb {
                 .formatted(
                     AttentionProblem.name(length),
                     Format.significant(next.seconds(), 2),
-                    next.points() == 0 ? " at most" : "",
+                    next.points() == 0 ? " by a rule of thumb" : "",
                     Format.significant(limits.passSeconds(), 2)));
       }
     }

@@ -35,7 +35,7 @@ final class ExtremeCost {
    * @param high upper bound; null likewise
    * @param bytes of inputs, results and scratch memory
    * @param scratchBytes of these, at most about
-   * @param points measured lengths that the time rests on; with none it is a bound
+   * @param points measured lengths that the time rests on; with none it is a rule of thumb
    */
   record Prediction(
       int length,

@@ -53,7 +53,7 @@ record ExtremeSimulation(long length, long ranks, long bytesPerSecond, List<Row>
       double computeHigh,
       double sendSeconds,
       double seconds) {
-    double memory() {
+    double allBytes() {
       return (double) inputBytes + outputBytes + scratchBytes;
     }
   }
@@ -166,49 +166,68 @@ record ExtremeSimulation(long length, long ranks, long bytesPerSecond, List<Row>
         / step.measured().seconds();
   }
 
-  DetailTable table() {
+  List<DetailTable> tables() {
+    return List.of(memory(), times());
+  }
+
+  private String over() {
+    return "%s tokens over %s %s"
+        .formatted(Format.count(length), Format.count(ranks), ranks == 1 ? "rank" : "ranks");
+  }
+
+  private DetailTable memory() {
+    return new DetailTable(
+        "Predicted memory and traffic of a rank: " + over(),
+        List.of("variant", "inputs", "outputs", "scratch", "all memory", "sent", "what travels"),
+        rows.stream()
+            .map(
+                row ->
+                    List.of(
+                        row.variant(),
+                        Format.bytes(row.inputBytes()),
+                        Format.bytes(row.outputBytes()),
+                        Format.bytes(row.scratchBytes()),
+                        Format.bytes(Math.round(row.allBytes())),
+                        Format.bytes(row.sentBytes()),
+                        row.travels()))
+            .toList(),
+        "All predicted; nothing of this was run. A rank holds all heads of its share of the"
+            + " positions. Scratch memory and what is sent are bounds by the plan: panels, copies,"
+            + " merges, and keys and values on their way.");
+  }
+
+  private DetailTable times() {
     List<List<String>> lines = new ArrayList<>();
     for (Row row : rows) {
+      String bound = row.bound() ? "≤ " : "";
       lines.add(
           List.of(
               row.variant(),
-              Format.bytes(row.inputBytes()),
-              Format.bytes(row.outputBytes()),
-              Format.bytes(row.scratchBytes()),
-              Format.bytes(row.sentBytes()),
-              row.travels(),
+              AttentionProblem.name(row.measuredLength()),
               Format.significant(row.scoresPerSecond() / 1e9, 3),
-              (row.bound() ? "≤ " : "") + span(row.computeSeconds()),
+              bound + span(row.computeSeconds()),
               "[%s, %s]".formatted(span(row.computeLow()), span(row.computeHigh())),
               span(row.sendSeconds()),
-              (row.bound() ? "≤ " : "") + span(row.seconds())));
+              bound + span(row.seconds())));
     }
     return new DetailTable(
-        "Predicted: %s tokens over %s %s"
-            .formatted(
-                Format.count(length), Format.count(ranks), ranks == 1 ? "rank" : "ranks"),
+        "Predicted time of a pass: " + over(),
         List.of(
             "variant",
-            "predicted inputs",
-            "predicted outputs",
-            "predicted scratch",
-            "predicted sent",
-            "what travels",
-            "Gscores/s here",
+            "rate measured at",
+            "10⁹ scores/s",
             "predicted computing",
-            "from, to",
+            "by other rates",
             "predicted sending",
             "predicted time"),
         lines,
-        "Nothing of this was run. Memory, bytes sent and times are those of one rank, which holds"
-            + " all heads of its share of the positions, and is taken to be as fast as this machine:"
-            + " Gscores/s, 10⁹ scores a second as the variant counts them, was measured in this run"
-            + " at the longest length that each reached; from, to: by the fastest and the slowest"
-            + " rate of its last three lengths. The network is taken to carry "
+        "Each rank is taken to be as fast as this machine at the longest length that the variant"
+            + " reached here, in scores as the variant counts them; by other rates: the fastest and"
+            + " the slowest of its last three lengths. The network is taken to carry "
             + Format.bytes(bytesPerSecond)
-            + " a second from each rank, at once with the computing: the time is the longer of both."
-            + " Work is taken to be shared evenly. ≤: what the variant leaves out isn't known"
-            + " beforehand, so all scores are counted.");
+            + " a second from each rank while it computes: the time is the longer of both. Work is"
+            + " taken to be shared evenly, and the time of merges to be in the rate. ≤: what the"
+            + " variant leaves out isn't known beforehand, so all scores are counted.");
   }
 
   private static String span(double seconds) {

@@ -100,7 +100,7 @@ public record RankPlan(
   }
 
   /** More blocks a side are not counted one by one. */
-  private static final int MOST_BLOCKS = 40_000;
+  private static final int MOST_BLOCKS = 16_000;
 
   private static final int LEAST_SAMPLE = 4096;
 
