@@ -300,7 +300,8 @@ final class ExtremeClimb {
         Optional<ExtremeResult.Measured> measured = result.measured(climber.variant);
         if (measured.isPresent()) {
           climber.steps.add(new Step(climber.next, measured.get()));
-          climber.cost.measured(length, measured.get().seconds());
+          climber.cost.measured(
+              length, measured.get().seconds(), measured.get().scratchBytes());
           // Inputs and proofs grow with the length; processes start as fast.
           climber.overhead = 2 * overhead;
         } else if (result.failure(climber.variant).isPresent()) {

@@ -27,6 +27,9 @@ final class ExtremeCost {
   private final Variant variant;
   private final NavigableMap<Integer, Double> seconds = new TreeMap<>();
 
+  /** Scratch memory that was held beyond what the variant says, such as what a thread works with. */
+  private long beyond;
+
   /**
    * What a pass is predicted to take.
    *
@@ -52,7 +55,8 @@ final class ExtremeCost {
   }
 
   /** Learns what a pass took. */
-  void measured(int length, double passSeconds) {
+  void measured(int length, double passSeconds, long scratchBytes) {
+    beyond = Math.max(beyond, scratchBytes - estimate(length).scratchBytes());
     seconds.put(length, passSeconds);
   }
 
@@ -68,10 +72,12 @@ final class ExtremeCost {
 
   Prediction at(int length) {
     Estimate estimate = estimate(length);
-    long bytes = Math.addExact(problem.bytes(length), estimate.scratchBytes());
+    // It may grow as lengths do, which double.
+    long scratch = estimate.scratchBytes() + 2 * beyond;
+    long bytes = Math.addExact(problem.bytes(length), scratch);
     if (seconds.isEmpty()) {
       double most = AttentionStudy.seconds(problem, estimate);
-      return new Prediction(length, most, null, null, bytes, estimate.scratchBytes(), 0);
+      return new Prediction(length, most, null, null, bytes, scratch, 0);
     }
     List<Integer> last =
         seconds.descendingKeySet().stream().limit(LAST_LENGTHS).toList().reversed();
@@ -91,7 +97,7 @@ final class ExtremeCost {
         interval.map(Interval::low).orElse(null),
         interval.map(Interval::high).orElse(null),
         bytes,
-        estimate.scratchBytes(),
+        scratch,
         x.length);
   }
 }

@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import tools.jackson.core.JacksonException;
 
 /** What the run of one length found. */
@@ -102,21 +103,16 @@ record ExtremeResult(Summary summary, Map<?, ?> counts, Blocks blocks) {
         : 0;
   }
 
-  /** Why a variant was not measured; empty where nothing is wrong with it. */
+  /** Why a variant failed; empty where nothing is known to be wrong with it. */
   Optional<String> failure(String variant) {
-    return summary.parity().stream()
-        .filter(parity -> parity.label().equals(variant) && !parity.pass())
-        .map(Summary.Parity::note)
-        .findFirst()
-        .or(
-            () ->
-                summary.cells().stream()
-                    .filter(cell -> cell.label().equals(variant) && cell.state().equals("failed"))
-                    .map(cell -> blocks.failures(cell(cell)).stream().findFirst().orElse("failed"))
-                    .findFirst());
-  }
-
-  private static Cell cell(Summary.Cell cell) {
-    return new Cell(cell.label(), Workload.operation(cell.metric()));
+    return Stream.concat(
+            summary.parity().stream()
+                .filter(parity -> parity.label().equals(variant) && !parity.pass())
+                .map(Summary.Parity::note),
+            summary.cells().stream()
+                .filter(cell -> cell.label().equals(variant))
+                .map(cell -> new Cell(variant, Workload.operation(cell.metric())))
+                .flatMap(cell -> blocks.failures(cell).stream()))
+        .findFirst();
   }
 }
