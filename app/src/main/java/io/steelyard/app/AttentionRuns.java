@@ -171,7 +171,7 @@ record AttentionRuns(Path runs, HistoryPlace history) {
   }
 
   private static int length(Path file, AttentionView.Row row) {
-    if (row.variant() != null && row.length() != null && row.milliseconds() > 0) {
+    if (row != null && row.variant() != null && row.length() != null && row.milliseconds() > 0) {
       try {
         return AttentionProblem.length(row.length());
       } catch (IllegalArgumentException e) {
@@ -227,7 +227,7 @@ record AttentionRuns(Path runs, HistoryPlace history) {
               .formatted(folder)));
     } catch (HistoryException e) {
       throw new RunException(
-          "there is no run '%s': it is no folder, here or under %s, no file, and %s"
+          "there is no run '%s': it is no run's folder, here or under %s, no file, and %s"
               .formatted(run, runs, e.getMessage()),
           e);
     }

@@ -68,7 +68,8 @@ final class ExtremeClimb {
    *
    * @param reached the longest length that was measured; 0 where none was
    * @param steps by length, those that were measured
-   * @param next what comes after the last and was only predicted; null at the maximum
+   * @param next what comes after the last and was only predicted; null at the maximum, and until it
+   *     is predicted
    * @param why what stopped it, in a sentence
    */
   record Reach(
@@ -208,7 +209,6 @@ final class ExtremeClimb {
     synchronized (this) {
       for (Climber climber : climbers) {
         if (climber.climbing) {
-          climber.next = null;
           climber.stop(Stop.MAXIMUM, "the longest length that was asked for is reached");
         }
       }
@@ -304,6 +304,7 @@ final class ExtremeClimb {
               length, measured.get().seconds(), measured.get().scratchBytes());
           // Inputs and proofs grow with the length; processes start as fast.
           climber.overhead = 2 * overhead;
+          climber.next = null;
         } else if (result.failure(climber.variant).isPresent()) {
           climber.stop(Stop.FAILED, result.failure(climber.variant).get());
         } else {

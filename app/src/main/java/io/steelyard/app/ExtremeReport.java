@@ -98,7 +98,14 @@ record ExtremeReport(
     return new DetailTable(
         "How far each got",
         List.of(
-            "variant", "reached", "took", "held", "next", "predicted", "predicted", "stopped by"),
+            "variant",
+            "reached",
+            "took",
+            "held",
+            "next",
+            "predicted time",
+            "predicted memory",
+            "stopped by"),
         rows,
         "Limits: %s of memory for inputs, results and scratch memory, %s s a pass, %s tokens at most, %s s for everything. Reached, took and held are measured; what comes next was only predicted."
             .formatted(

@@ -95,7 +95,7 @@ final class AttentionExtremeTest {
   void oneThatFailsStopsNoOther() {
     CommandLineTest.Outcome outcome =
         CommandLineTest.run(
-            "", "attention", "extreme", "--variants", "differential,dense,longnet", "--heads", "2",
+            "", "attention", "extreme", "--variants", "differential,dense,improved-dilated", "--heads", "2",
             "--dim", "15", "--from", "2K", "--max", "4K", "--memory", "3050k", "--threads", "1",
             "--runs", folder.toString(), "--json");
 
