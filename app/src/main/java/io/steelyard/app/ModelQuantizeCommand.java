@@ -146,7 +146,11 @@ final class ModelQuantizeCommand implements Callable<Integer> {
 
   private Importance importance(Path model, Console console) {
     if (!Files.isRegularFile(imatrix)) {
-      throw new UsageException("--imatrix " + imatrix + ": there is no such file");
+      throw new UsageException(
+          "--imatrix %s: %s"
+              .formatted(
+                  imatrix,
+                  Files.isDirectory(imatrix) ? "it is a folder" : "there is no such file"));
     }
     try {
       if (Importance.isStored(imatrix)) {

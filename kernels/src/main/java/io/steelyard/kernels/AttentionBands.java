@@ -12,12 +12,13 @@ public final class AttentionBands implements AutoCloseable {
   /**
    * Makes them.
    *
+   * @param type of queries, keys and values
    * @param dimension values of a query, a key and a value
    * @param keysAtOnce how many keys' scores are in memory at a time, rounded up to a multiple of
    *     {@link AttentionBand#PIECE}; 0 for what the tier's caches hold
    * @throws UnsupportedOperationException if this JVM can't run the tier; the message says why
    */
-  public AttentionBands(Tier tier, int threads, int dimension, int keysAtOnce) {
+  public AttentionBands(Tier tier, int threads, DataType type, int dimension, int keysAtOnce) {
     int keys = Math.ceilDiv(keysAtOnce, AttentionBand.PIECE) * AttentionBand.PIECE;
     Supplier<AttentionBand> make =
         switch (tier) {
@@ -28,7 +29,10 @@ public final class AttentionBands implements AutoCloseable {
           }
           case AVX2, AVX512, AMX -> {
             MachineCode code = MachineTier.forBands(tier);
-            yield () -> new MachineBand(code, dimension, keys);
+            boolean inTiles = code.tiles().isPresent() && type != DataType.F32;
+            yield inTiles
+                ? () -> new TileBand(code, dimension, keys)
+                : () -> new MachineBand(code, dimension, keys);
           }
         };
     for (int i = 0; i < threads; i++) {

@@ -353,7 +353,7 @@ final class MachineBand implements AttentionBand {
       scale(sum(row), out.row(row), dimension, factor);
     } else {
       scale(sum(row), staged, dimension, factor);
-      HalfRows.round(staged, out.type(), out.row(row), dimension);
+      out.round(staged, row, dimension);
     }
   }
 

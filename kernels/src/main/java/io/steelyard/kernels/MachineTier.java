@@ -23,6 +23,9 @@ final class MachineTier {
     if (known == null) {
       known = code(tier);
       MachineBand.prepare(known);
+      if (known.tiles().isPresent()) {
+        TileBand.prepare(known);
+      }
       FOR_BANDS.put(tier, known);
     }
     return known;

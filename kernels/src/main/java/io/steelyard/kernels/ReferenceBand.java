@@ -42,7 +42,7 @@ final class ReferenceBand implements AttentionBand {
 
   private void widen(StridedRows rows, int row, long to) {
     for (int d = 0; d < dimension; d++) {
-      RawMemory.putFloat(to + 4L * d, HalfRows.get(rows.type(), rows.row(row), d));
+      RawMemory.putFloat(to + 4L * d, rows.get(row, d));
     }
   }
 
@@ -52,7 +52,7 @@ final class ReferenceBand implements AttentionBand {
     this.scale = scale;
     for (int row = 0; row < rows; row++) {
       for (int d = 0; d < dimension; d++) {
-        this.queries[row][d] = HalfRows.get(queries.type(), queries.row(row), d);
+        this.queries[row][d] = queries.get(row, d);
       }
       Arrays.fill(sums[row], 0);
       largest[row] = NO_KEYS;
@@ -105,7 +105,7 @@ final class ReferenceBand implements AttentionBand {
       boolean sees = totals[row] > 0;
       for (int d = 0; d < dimension; d++) {
         float value = sees ? (float) (sums[row][d] / totals[row]) : 0;
-        HalfRows.put(out.type(), out.row(row), d, value);
+        out.put(row, d, value);
       }
       if (logSums != 0) {
         double logSum = sees ? largest[row] + Math.log(totals[row]) : NO_KEYS;

@@ -18,6 +18,8 @@ import java.util.Set;
 final class ReferenceKernels implements Kernels {
   static final String DESCRIPTION = "reference scalar";
 
+  private static final int TOGETHER = 4;
+
   private final ThreadTeam team;
 
   ReferenceKernels(ThreadTeam team) {
@@ -74,29 +76,61 @@ final class ReferenceKernels implements Kernels {
   public void matmul(Matrix weights, Rows x, Rows y, int tokens) {
     Operands.matmul(weights, x, y, tokens);
     int columns = weights.columns();
-    float[][] inputs = new float[tokens][];
+    double[][] inputs = new double[tokens][columns];
     for (int token = 0; token < tokens; token++) {
-      inputs[token] = x.row(token).toArray(ValueLayout.JAVA_FLOAT);
+      widen(row(x, token), inputs[token]);
     }
     team.run(
         (member, members) -> {
           float[] row = new float[columns];
+          double[][] rows = new double[TOGETHER][columns];
+          double[] sums = new double[TOGETHER];
           int end = share(weights.rows(), member + 1, members);
-          for (int r = share(weights.rows(), member, members); r < end; r++) {
-            decodeRow(weights, r, row);
+          for (int r = share(weights.rows(), member, members); r < end; r += TOGETHER) {
+            int count = Math.min(TOGETHER, end - r);
+            for (int i = 0; i < count; i++) {
+              decodeRow(weights, r + i, row);
+              widen(row, rows[i]);
+            }
             for (int token = 0; token < tokens; token++) {
-              y.set(token, r, (float) dot(row, inputs[token]));
+              dot(rows, inputs[token], sums);
+              for (int i = 0; i < count; i++) {
+                y.set(token, r + i, (float) sums[i]);
+              }
             }
           }
         });
   }
 
-  private static double dot(float[] a, float[] b) {
-    double sum = 0;
-    for (int i = 0; i < a.length; i++) {
-      sum += (double) a[i] * b[i];
+  /**
+   * {@value #TOGETHER} sums, each in the order of the columns: one alone waits for its additions.
+   */
+  private static void dot(double[][] rows, double[] x, double[] sums) {
+    double[] a = rows[0];
+    double[] b = rows[1];
+    double[] c = rows[2];
+    double[] d = rows[3];
+    double first = 0;
+    double second = 0;
+    double third = 0;
+    double fourth = 0;
+    for (int i = 0; i < x.length; i++) {
+      double value = x[i];
+      first += a[i] * value;
+      second += b[i] * value;
+      third += c[i] * value;
+      fourth += d[i] * value;
     }
-    return sum;
+    sums[0] = first;
+    sums[1] = second;
+    sums[2] = third;
+    sums[3] = fourth;
+  }
+
+  private static void widen(float[] from, double[] to) {
+    for (int i = 0; i < from.length; i++) {
+      to[i] = from[i];
+    }
   }
 
   private static void decodeRow(Matrix matrix, int row, float[] out) {

@@ -30,7 +30,7 @@ public record Rows(MemorySegment data, int width, int stride) {
 
   /** New rows, all zero, without gaps between them. */
   public static Rows allocate(Arena arena, int rows, int width) {
-    return new Rows(zeros(arena, (long) rows * width), width, width);
+    return new Rows(zeros(arena, rows, width), width, width);
   }
 
   /**
@@ -41,15 +41,12 @@ public record Rows(MemorySegment data, int width, int stride) {
     int line = ALIGNMENT / Float.BYTES;
     int lines = (width + line - 1) / line;
     int stride = (lines % 8 == 0 ? lines + 1 : lines) * line;
-    return new Rows(zeros(arena, (long) rows * stride), width, stride);
+    return new Rows(zeros(arena, rows, stride), width, stride);
   }
 
-  /** Large pieces only take up memory where they are used. */
-  private static MemorySegment zeros(Arena arena, long values) {
-    long bytes = Math.multiplyExact(values, Float.BYTES);
-    return bytes < SystemMemory.LARGE_PAGE
-        ? arena.allocate(bytes, ALIGNMENT)
-        : SystemMemory.allocate(arena, bytes);
+  private static MemorySegment zeros(Arena arena, int rows, int stride) {
+    long bytes = Math.multiplyExact((long) rows * stride, Float.BYTES);
+    return SystemMemory.zeros(arena, bytes, ALIGNMENT);
   }
 
   /** A view of a range of columns of the same rows. */

@@ -63,15 +63,13 @@ final class VectorBand implements AttentionBand {
   public void pack(StridedRows keys, StridedRows values, int from, int to, long panels, int count) {
     long rowBytes = 4L * dimension;
     for (int key = from; key < to; key++) {
-      long row = keys.row(key);
       long column = panels + rowBytes * (key - key % PIECE) + 4L * (key % PIECE);
       for (int d = 0; d < dimension; d++) {
-        Lanes.put(column + 4L * d * PIECE, HalfRows.get(keys.type(), row, d));
+        Lanes.put(column + 4L * d * PIECE, keys.get(key, d));
       }
-      row = values.row(key);
       long to32 = panels + keyBytes(count) + rowBytes * key;
       for (int d = 0; d < dimension; d++) {
-        Lanes.put(to32 + 4L * d, HalfRows.get(values.type(), row, d));
+        Lanes.put(to32 + 4L * d, values.get(key, d));
       }
     }
   }
@@ -81,10 +79,10 @@ final class VectorBand implements AttentionBand {
     this.rows = rows;
     for (int row = 0; row < tiles() * WIDTH; row++) {
       // Lanes without a row of their own repeat the last.
-      long from = queries.row(Math.min(row, rows - 1));
+      int from = Math.min(row, rows - 1);
       long to = this.queries + (long) (row / WIDTH) * dimension * ROW_BYTES + lane(row);
       for (int d = 0; d < dimension; d++) {
-        Lanes.put(to + (long) d * ROW_BYTES, HalfRows.get(queries.type(), from, d) * scale);
+        Lanes.put(to + (long) d * ROW_BYTES, queries.get(from, d) * scale);
       }
       Lanes.put(largest + 4L * row, NO_KEYS);
       Lanes.put(totals + 4L * row, 0);
@@ -228,8 +226,7 @@ final class VectorBand implements AttentionBand {
       float factor = total > 0 ? 1 / total : 0;
       long from = sums + (long) (row / WIDTH) * sumRows * ROW_BYTES + lane(row);
       for (int d = 0; d < dimension; d++) {
-        float value = Lanes.scalar(from + (long) d * ROW_BYTES) * factor;
-        HalfRows.put(out.type(), out.row(row), d, value);
+        out.put(row, d, Lanes.scalar(from + (long) d * ROW_BYTES) * factor);
       }
       if (logSums != 0) {
         double logSum = total > 0 ? Lanes.scalar(largest + 4L * row) + Math.log(total) : NO_KEYS;

@@ -2,6 +2,7 @@ package io.steelyard.kernels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.kernels.machine.MachineCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,7 +18,11 @@ final class AttentionBandTest {
   /** Relative to results of about 1: the exponential's error and sums of some hundred values. */
   private static final double BOUND = 1e-5;
 
+  /** What is split keeps 16 bits: that share of scores, which are sums of some ten products. */
+  private static final double BOUND_OF_TILES = 3e-5;
+
   private static final List<DataType> TYPES = List.of(DataType.F32, DataType.F16, DataType.BF16);
+  private static final List<DataType> HALVES = List.of(DataType.F16, DataType.BF16);
 
   /** A band of a dimension, with so many keys at once. */
   private interface Maker {
@@ -28,7 +33,7 @@ final class AttentionBandTest {
   List<DynamicTest> bandsAttendAsTheDefinitionDoes() {
     List<DynamicTest> tests = new ArrayList<>();
     if (Kernels.available(Tier.VECTOR)) {
-      tests.add(test("vector", VectorBand::new, 300));
+      tests.add(test("vector", VectorBand::new, 300, AttentionBand.ROWS, TYPES, BOUND));
     }
     for (Tier tier : List.of(Tier.AVX2, Tier.AVX512, Tier.AMX)) {
       if (Kernels.available(tier)) {
@@ -36,18 +41,42 @@ final class AttentionBandTest {
             test(
                 tier.label(),
                 (dimension, keys) -> new MachineBand(MachineTier.forBands(tier), dimension, keys),
-                300));
+                300,
+                AttentionBand.ROWS,
+                TYPES,
+                BOUND));
       }
       tests.add(
           test(
               tier.label() + " emulated",
               (dimension, keys) -> new MachineBand(EmulatedKernels.code(tier), dimension, keys),
-              45));
+              45,
+              14,
+              TYPES,
+              BOUND));
     }
+    if (Kernels.available(Tier.AMX)) {
+      tests.add(tiles("tiles", MachineTier.forBands(Tier.AMX), 300, AttentionBand.ROWS));
+    }
+    if (Kernels.available(Tier.AVX512)) {
+      tests.add(tiles("tiles of AVX-512", new EmulatedTiles(), 300, AttentionBand.ROWS));
+    }
+    tests.add(tiles("tiles emulated", EmulatedKernels.code(Tier.AMX), 130, 70));
     return tests;
   }
 
-  private static DynamicTest test(String name, Maker maker, int mostKeys) {
+  private static DynamicTest tiles(String name, MachineCode code, int mostKeys, int mostRows) {
+    return test(
+        name,
+        (dimension, keys) -> new TileBand(code, dimension, keys),
+        mostKeys,
+        mostRows,
+        HALVES,
+        BOUND_OF_TILES);
+  }
+
+  private static DynamicTest test(
+      String name, Maker maker, int mostKeys, int mostRows, List<DataType> types, double bound) {
     return DynamicTest.dynamicTest(
         name,
         () -> {
@@ -56,8 +85,8 @@ final class AttentionBandTest {
           for (int i = 0; i < 24; i++) {
             int dimension = 1 + random.nextInt(70);
             int keys = 1 + random.nextInt(mostKeys);
-            int rows = 1 + random.nextInt(mostKeys < 100 ? 14 : AttentionBand.ROWS);
-            DataType type = TYPES.get(i % TYPES.size());
+            int rows = 1 + random.nextInt(mostRows);
+            DataType type = types.get(i % types.size());
             String what =
                 "%s, %d rows, %d keys of %d, %s, case %d of seed %d"
                     .formatted(name, rows, keys, dimension, type, i, seed);
@@ -68,7 +97,7 @@ final class AttentionBandTest {
               for (int j = 0; j < expected.length; j++) {
                 assertThat(Math.abs(actual[j] - expected[j]))
                     .as("%s, value %d: %s instead of %s", what, j, actual[j], expected[j])
-                    .isLessThanOrEqualTo(BOUND * Math.max(1, Math.abs(expected[j])));
+                    .isLessThanOrEqualTo(bound * Math.max(1, Math.abs(expected[j])));
               }
             }
           }

@@ -1,7 +1,9 @@
 package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.StridedRows;
+import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -30,9 +32,9 @@ public record AttentionInputs(
     return new AttentionInputs(
         shape,
         type,
-        Memory.allocate(arena, type.bytes(shape.queryValues())),
-        Memory.allocate(arena, type.bytes(shape.keyValues())),
-        Memory.allocate(arena, type.bytes(shape.keyValues())));
+        SystemMemory.zeros(arena, type.bytes(shape.queryValues()), Rows.ALIGNMENT),
+        SystemMemory.zeros(arena, type.bytes(shape.keyValues()), Rows.ALIGNMENT),
+        SystemMemory.zeros(arena, type.bytes(shape.keyValues()), Rows.ALIGNMENT));
   }
 
   /** Bytes of all three. */
@@ -56,20 +58,16 @@ public record AttentionInputs(
 
   /** A head's queries of a sequence. */
   public StridedRows queries(int batch, int head) {
-    return rows(queries, batch, head, shape.heads());
+    return shape.rows(queries, type, batch, head, shape.heads());
   }
 
   /** The keys of a head of keys and values. */
   public StridedRows keys(int batch, int kvHead) {
-    return rows(keys, batch, kvHead, shape.kvHeads());
+    return shape.rows(keys, type, batch, kvHead, shape.kvHeads());
   }
 
   /** The values of a head of keys and values. */
   public StridedRows values(int batch, int kvHead) {
-    return rows(values, batch, kvHead, shape.kvHeads());
-  }
-
-  private StridedRows rows(MemorySegment memory, int batch, int head, int heads) {
-    return Memory.rows(memory, type, shape, batch, head, heads);
+    return shape.rows(values, type, batch, kvHead, shape.kvHeads());
   }
 }

@@ -2,7 +2,9 @@ package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.AttentionBand;
 import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.StridedRows;
+import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -29,8 +31,8 @@ public record AttentionOutputs(
     return new AttentionOutputs(
         shape,
         type,
-        Memory.allocate(arena, type.bytes(shape.queryValues())),
-        Memory.allocate(arena, sumBytes(shape)));
+        SystemMemory.zeros(arena, type.bytes(shape.queryValues()), Rows.ALIGNMENT),
+        SystemMemory.zeros(arena, sumBytes(shape), Rows.ALIGNMENT));
   }
 
   /** Bytes of results and sums. */
@@ -44,7 +46,7 @@ public record AttentionOutputs(
 
   /** A head's results of a sequence. */
   public StridedRows rows(int batch, int head) {
-    return Memory.rows(out, type, shape, batch, head, shape.heads());
+    return shape.rows(out, type, batch, head, shape.heads());
   }
 
   /** The address of a head's sums. */

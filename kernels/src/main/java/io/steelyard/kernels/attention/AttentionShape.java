@@ -1,5 +1,9 @@
 package io.steelyard.kernels.attention;
 
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.StridedRows;
+import java.lang.foreign.MemorySegment;
+
 /**
  * The shape of a problem of attention.
  *
@@ -15,6 +19,8 @@ public record AttentionShape(
   /** The widest head: wider ones are no attention's. */
   private static final int WIDEST = 4096;
 
+  private static final int MOST_HEADS = 1 << 16;
+
   public AttentionShape {
     if (batch < 1 || length < 1 || heads < 1 || kvHeads < 1) {
       throw new IllegalArgumentException(
@@ -23,6 +29,10 @@ public record AttentionShape(
     }
     if (dimension < 1 || dimension > WIDEST) {
       throw new IllegalArgumentException("a head has 1 to " + WIDEST + " values, not " + dimension);
+    }
+    if (heads > MOST_HEADS) {
+      throw new IllegalArgumentException(
+          "attention has at most " + MOST_HEADS + " heads, not " + heads);
     }
     if (heads % kvHeads != 0) {
       throw new IllegalArgumentException(
@@ -56,6 +66,13 @@ public record AttentionShape(
   /** Values of the keys. */
   public long keyValues() {
     return (long) batch * length * kvHeads * dimension;
+  }
+
+  /** One head's rows of [batch][length][heads][dimension]. */
+  StridedRows rows(MemorySegment memory, DataType type, int batch, int head, int heads) {
+    long rowBytes = type.bytes(dimension);
+    long first = ((long) batch * length * heads + head) * rowBytes;
+    return new StridedRows(memory.address() + first, heads * rowBytes, type);
   }
 
   /** Scores of dense attention, of all heads and sequences: only those that causality leaves. */

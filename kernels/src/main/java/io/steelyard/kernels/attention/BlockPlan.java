@@ -1,11 +1,35 @@
 package io.steelyard.kernels.attention;
 
+import java.util.Arrays;
+import java.util.function.Supplier;
+
 /**
  * Attention by masks of blocks.
  *
  * @param masks of each head of each sequence: [batch × heads]
  */
 record BlockPlan(AttentionInputs inputs, Workbench workbench, BlockMask[] masks) implements Plan {
+  /**
+   * One mask for all heads, made anew where the pattern cache has none.
+   *
+   * @param variant whose mask it is
+   * @param block positions of a block
+   */
+  static BlockPlan of(
+      AttentionInputs inputs,
+      Workbench workbench,
+      Variant variant,
+      int block,
+      Supplier<BlockMask> mask) {
+    AttentionShape shape = inputs.shape();
+    String name = variant + (shape.causal() ? " causal" : "");
+    BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
+    Arrays.fill(
+        masks,
+        workbench.patterns().get(new PatternCache.Key(name, shape.length(), block, 0, 0), mask));
+    return new BlockPlan(inputs, workbench, masks);
+  }
+
   @Override
   public void run(AttentionOutputs outputs) {
     AttentionShape shape = inputs.shape();

@@ -2,7 +2,6 @@ package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.StridedRows;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.Random;
@@ -61,24 +60,16 @@ record BlockSparse(
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
-    BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
-    if (pattern == BlockPattern.ADAPTIVE) {
-      workbench.parallel(
-          masks.length,
-          (index, _) ->
-              masks[index] =
-                  new Pooled(inputs, block, index / shape.heads(), index % shape.heads())
-                      .mask(density));
-    } else {
-      BlockMask mask =
-          workbench
-              .patterns()
-              .get(
-                  new PatternCache.Key(
-                      this + (shape.causal() ? " causal" : ""), shape.length(), block, 0, 0),
-                  () -> fixed(shape));
-      Arrays.fill(masks, mask);
+    if (pattern != BlockPattern.ADAPTIVE) {
+      return BlockPlan.of(inputs, workbench, this, block, () -> fixed(shape));
     }
+    BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
+    workbench.parallel(
+        masks.length,
+        (index, _) ->
+            masks[index] =
+                new Pooled(inputs, block, index / shape.heads(), index % shape.heads())
+                    .mask(density));
     return new BlockPlan(inputs, workbench, masks);
   }
 

@@ -21,6 +21,18 @@ record Branches(List<Branch> branches) {
       return Math.max(0, Math.ceilDiv(end - begin - offset, rate));
     }
 
+    /**
+     * Whether a position attends, where the first of each segment that does stands at an offset.
+     */
+    boolean takes(int position, int offset) {
+      return position % segment % rate == offset;
+    }
+
+    /** Whether two positions attend to one another, but for causality. */
+    boolean pairs(int query, int key, int offset) {
+      return query / segment == key / segment && takes(query, offset) && takes(key, offset);
+    }
+
     /** The most positions of a segment of a sequence that attend. */
     long kept(int length) {
       return Math.ceilDiv(Math.min(segment, length), rate);

@@ -57,26 +57,16 @@ abstract class DilatedPlan implements Plan {
           }
           int batch = index / shape.heads();
           for (int position = 0; position < shape.length(); position++) {
-            if (!selected(head, position)) {
+            if (!branch(head).takes(position, offset(head))) {
               outputs.clear(batch, head, position);
             }
           }
         });
   }
 
-  private boolean selected(int head, int position) {
-    Branch branch = branch(head);
-    return position % branch.segment() % branch.rate() == offset(head);
-  }
-
   @Override
   public int times(int batch, int head, int query, int key) {
-    int segment = branch(head).segment();
-    boolean seen =
-        query / segment == key / segment
-            && selected(head, query)
-            && selected(head, key)
-            && (!inputs.shape().causal() || key <= query);
-    return seen ? 1 : 0;
+    boolean ahead = inputs.shape().causal() && key > query;
+    return !ahead && branch(head).pairs(query, key, offset(head)) ? 1 : 0;
   }
 }

@@ -9,9 +9,13 @@ import io.steelyard.kernels.DataType;
  * @param scratchBytes at most about so much memory beside inputs and results
  */
 public record Estimate(double scores, long scratchBytes) {
+  /** Panels hold whole groups of so many keys and values. */
+  private static final int LANES = 32;
+
   /** Panels of so many keys and their values, of each thread. */
   static long panels(long keys, int dimension, int threads) {
-    return 2 * keys * dimension * Float.BYTES * threads;
+    long padded = Math.ceilDiv(dimension, LANES) * (long) LANES;
+    return 2 * (keys + LANES) * padded * Float.BYTES * threads;
   }
 
   /** Results of a head that are merged, and those of a step. */

@@ -103,13 +103,7 @@ record LongNet(Branches branches) implements Variant {
         }
         int times = 0;
         for (Branch branch : all) {
-          int segment = branch.segment();
-          int offset = offset(head, branch.rate());
-          boolean seen =
-              query / segment == key / segment
-                  && query % segment % branch.rate() == offset
-                  && key % segment % branch.rate() == offset;
-          times += seen ? 1 : 0;
+          times += branch.pairs(query, key, offset(head, branch.rate())) ? 1 : 0;
         }
         return times;
       }

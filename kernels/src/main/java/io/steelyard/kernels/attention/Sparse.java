@@ -1,7 +1,6 @@
 package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.DataType;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Random;
 
@@ -39,17 +38,7 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
 
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
-    AttentionShape shape = inputs.shape();
-    BlockMask mask =
-        workbench
-            .patterns()
-            .get(
-                new PatternCache.Key(
-                    this + (shape.causal() ? " causal" : ""), shape.length(), block, 0, 0),
-                () -> mask(shape));
-    BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
-    Arrays.fill(masks, mask);
-    return new BlockPlan(inputs, workbench, masks);
+    return BlockPlan.of(inputs, workbench, this, block, () -> mask(inputs.shape()));
   }
 
   private BlockMask mask(AttentionShape shape) {

@@ -31,7 +31,7 @@ public final class Workbench implements AutoCloseable {
   private final int[][] end;
   private final LongAdder moved = new LongAdder();
 
-  private record BandKind(int dimension, int keysAtOnce) {}
+  private record BandKind(DataType type, int dimension, int keysAtOnce) {}
 
   /**
    * A workbench.
@@ -44,7 +44,7 @@ public final class Workbench implements AutoCloseable {
     this.pool = pool;
     this.patterns = patterns;
     // Says at once whether the tier can run.
-    new AttentionBands(tier, 1, 1, 0).close();
+    new AttentionBands(tier, 1, DataType.F32, 1, 0).close();
     team = new ThreadTeam(threads);
     first = new int[threads][AttentionBand.ROWS];
     end = new int[threads][AttentionBand.ROWS];
@@ -113,7 +113,8 @@ public final class Workbench implements AutoCloseable {
     if (strips.isEmpty()) {
       return;
     }
-    Pass pass = new Pass(dimension, scale, keysAtOnce);
+    Pass pass =
+        new Pass(scale, bands(strips.getFirst().keys().type(), dimension, keysAtOnce), dimension);
     long all = strips.stream().mapToLong(Strip::cost).sum();
     long largest = strips.stream().mapToLong(Strip::cost).max().orElseThrow();
     if (threads() > 1 && largest > all / (2L * threads())) {
@@ -123,10 +124,10 @@ public final class Workbench implements AutoCloseable {
     }
   }
 
-  private AttentionBands bands(int dimension, int keysAtOnce) {
+  private AttentionBands bands(DataType type, int dimension, int keysAtOnce) {
     return bands.computeIfAbsent(
-        new BandKind(dimension, keysAtOnce),
-        kind -> new AttentionBands(tier, threads(), kind.dimension(), kind.keysAtOnce()));
+        new BandKind(type, dimension, keysAtOnce),
+        _ -> new AttentionBands(tier, threads(), type, dimension, keysAtOnce));
   }
 
   /** Queries of one part that form a band. */
@@ -150,10 +151,10 @@ public final class Workbench implements AutoCloseable {
     private final float scale;
     private final AttentionBands bands;
 
-    Pass(int dimension, float scale, int keysAtOnce) {
+    Pass(float scale, AttentionBands bands, int dimension) {
       this.dimension = dimension;
       this.scale = scale;
-      bands = bands(dimension, keysAtOnce);
+      this.bands = bands;
     }
 
     /** Every strip is one thread's. */

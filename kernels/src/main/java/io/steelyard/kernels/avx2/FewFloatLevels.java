@@ -28,9 +28,6 @@ import io.steelyard.kernels.machine.Function;
 final class FewFloatLevels extends RowLoop {
   private static final Vec SCALE = ymm(8);
 
-  /** How far ahead rows are asked for, in bytes: about what comes while memory answers. */
-  private static final int AHEAD = 1024;
-
   private FewFloatLevels(Assembler a, DataType type, int tokens) {
     super(a, type, tokens);
   }
@@ -51,7 +48,7 @@ final class FewFloatLevels extends RowLoop {
   @Override
   void products() {
     Label block = a.loop();
-    a.prefetcht1(at(R12, AHEAD));
+    ask(type.blockBytes());
     a.op(VBROADCASTSS, SCALE, at(R12));
     for (int first = 0; first < type.blockSize(); first += FloatLevels.STEP) {
       int from = first;

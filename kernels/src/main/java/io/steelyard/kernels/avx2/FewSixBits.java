@@ -56,11 +56,6 @@ final class FewSixBits extends RowLoop {
   /** Runs of a block. */
   private static final int RUNS = 8;
 
-  /** How far ahead rows are asked for, in bytes: about what comes while memory answers. */
-  private static final int AHEAD = 1024;
-
-  private static final int LINE = 64;
-
   /** Places on the stack: the order that parts scales of first halves from those of second ones. */
   private static final int ORDER = 0;
 
@@ -103,9 +98,7 @@ final class FewSixBits extends RowLoop {
   @Override
   void products() {
     Label block = a.loop();
-    for (int at = 0; at < type.blockBytes(); at += LINE) {
-      a.prefetcht1(at(R12, AHEAD + at));
-    }
+    ask(type.blockBytes());
     scales();
     for (int half = 0; half < 2; half++) {
       load(HIGH, HIGH_BITS + 16 * half, 32);

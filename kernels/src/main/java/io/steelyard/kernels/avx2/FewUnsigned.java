@@ -63,11 +63,6 @@ final class FewUnsigned extends RowLoop {
   /** From one run of a pair to the other. */
   private static final int APART = RUNS / 2;
 
-  /** How far ahead rows are asked for, in bytes: about what comes while memory answers. */
-  private static final int AHEAD = 1024;
-
-  private static final int LINE = 64;
-
   // Places on the stack: what scales of a large block are made with, and the block's fifth bits: in
   // the lower half of a register those of the first four runs, moved up by four, in the upper half
   // the others.
@@ -197,12 +192,6 @@ final class FewUnsigned extends RowLoop {
     a.add(R13, RUNS * ByteActivations.SCALES);
     a.add(R14, RUNS * Float.BYTES);
     a.sub(RBP, blocks);
-  }
-
-  private void ask(int bytes) {
-    for (int at = 0; at < bytes; at += LINE) {
-      a.prefetcht1(at(R12, AHEAD + at));
-    }
   }
 
   /** Adds or subtracts runs' offsets times the sums of their activations. */

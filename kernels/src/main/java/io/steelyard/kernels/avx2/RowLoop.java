@@ -50,6 +50,11 @@ abstract class RowLoop {
   static final int ROW_BYTES = 40;
   static final int SUMS = 48;
 
+  /** How far ahead rows are asked for, in bytes: about what comes while memory answers. */
+  private static final int AHEAD = 1024;
+
+  private static final int LINE = 64;
+
   private static final Gpr[] KEPT = {RBX, RBP, R12, R13, R14, R15};
 
   final Assembler a;
@@ -121,6 +126,13 @@ abstract class RowLoop {
    * @param end where to go if no row is left
    */
   abstract void store(Label end);
+
+  /** Asks for so many bytes of the row some way ahead of R12. */
+  final void ask(int bytes) {
+    for (int at = 0; at < bytes; at += LINE) {
+      a.prefetcht1(at(R12, AHEAD + at));
+    }
+  }
 
   /** A token's sum. */
   static Vec sum(int token) {

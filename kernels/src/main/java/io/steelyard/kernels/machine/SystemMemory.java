@@ -22,6 +22,16 @@ public final class SystemMemory {
   private SystemMemory() {}
 
   /**
+   * Memory that is all zero. Large pieces only take up memory where they are used.
+   *
+   * @param bytes at least 0
+   * @param alignment at most that of a page
+   */
+  public static MemorySegment zeros(Arena arena, long bytes, long alignment) {
+    return bytes < LARGE_PAGE ? arena.allocate(bytes, alignment) : allocate(arena, bytes);
+  }
+
+  /**
    * Allocates.
    *
    * @param arena frees it when it is closed

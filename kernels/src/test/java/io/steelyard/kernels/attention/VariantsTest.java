@@ -7,8 +7,10 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
 import java.lang.foreign.Arena;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -69,10 +71,35 @@ final class VariantsTest {
   @ParameterizedTest
   @MethodSource("tiers")
   void shouldMatchItsDefinition(Tier tier) {
+    check(tier, SHAPES);
+  }
+
+  @ParameterizedTest
+  @MethodSource("tiers")
+  @Tag("soak")
+  void shouldMatchItsDefinitionInSixtyShapes(Tier tier) {
+    check(tier, sixtyShapes());
+  }
+
+  private static List<AttentionShape> sixtyShapes() {
+    int[][] heads = {{1, 1, 64}, {7, 1, 64}, {8, 2, 80}, {4, 4, 33}, {14, 2, 16}, {3, 1, 128}};
+    List<AttentionShape> shapes = new ArrayList<>();
+    for (int length : new int[] {1, 7, 64, 127, 128, 129, 255, 333, 1000, 4097}) {
+      for (int[] of : heads) {
+        // Narrower where it is long: the reference tier takes all of it.
+        int dimension = length > 1000 ? of[2] / 4 : of[2];
+        boolean odd = shapes.size() % 2 == 1;
+        shapes.add(new AttentionShape(odd ? 2 : 1, length, of[0], of[1], dimension, !odd));
+      }
+    }
+    return shapes;
+  }
+
+  private static void check(Tier tier, List<AttentionShape> shapes) {
     try (Workbench workbench =
         new Workbench(tier, 2, MemoryPool.poisoned(), new PatternCache(64))) {
       for (String spelling : SPELLINGS) {
-        for (AttentionShape shape : SHAPES) {
+        for (AttentionShape shape : shapes) {
           for (DataType type : List.of(DataType.F32, DataType.F16, DataType.BF16)) {
             check(workbench, spelling, shape, type);
           }
