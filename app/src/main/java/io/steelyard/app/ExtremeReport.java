@@ -45,7 +45,10 @@ record ExtremeReport(
   }
 
   List<DetailTable> tables() {
-    List<DetailTable> tables = new ArrayList<>(List.of(reach(), times(), memory()));
+    List<DetailTable> tables = new ArrayList<>(List.of(reach()));
+    if (reached.stream().anyMatch(each -> each.reached() > 0)) {
+      tables.addAll(List.of(times(), memory()));
+    }
     simulation.ifPresent(simulated -> tables.addAll(simulated.tables()));
     return tables;
   }

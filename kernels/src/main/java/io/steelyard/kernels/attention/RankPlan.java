@@ -162,7 +162,8 @@ public record RankPlan(
   }
 
   private static long panels(Split split, long keys) {
-    return product(2, keys, split.dimension(), Float.BYTES, split.threads());
+    long values = Math.ceilDiv(split.dimension(), Estimate.LANES) * (long) Estimate.LANES;
+    return product(2, keys + Estimate.LANES, values, Float.BYTES, split.threads());
   }
 
   private static long merges(Split split, long rows) {
