@@ -60,7 +60,11 @@ final class AttentionExtremeCommand implements Callable<Integer> {
       description = "the first length, such as 1000 or 4K")
   String from;
 
-  @Option(names = "--max", paramLabel = "N", defaultValue = "1M", description = "the longest length")
+  @Option(
+      names = "--max",
+      paramLabel = "N",
+      defaultValue = "1M",
+      description = "the longest length")
   String most;
 
   @Option(
@@ -195,7 +199,9 @@ final class AttentionExtremeCommand implements Callable<Integer> {
     return new Limits(bytes, time, first, last, budget, forks);
   }
 
-  /** The length to simulate, checked as far as that goes before anything is measured; 0 for none. */
+  /**
+   * The length to simulate, checked as far as that goes before anything is measured; 0 for none.
+   */
   private long simulated(AttentionProblem problem, List<String> variants) {
     if (simulate == null) {
       if (ranks != null || network != null) {
@@ -296,8 +302,7 @@ final class AttentionExtremeCommand implements Callable<Integer> {
     void write() {
       ExtremeReport report = report();
       try {
-        Files.writeString(
-            folder.resolve(ExtremeReport.FILE + ".json"), Json.pretty(report) + "\n");
+        Files.writeString(folder.resolve(ExtremeReport.FILE + ".json"), Json.pretty(report) + "\n");
         Plots.Result written = report.page().write(folder, ExtremeReport.FILE);
         problems = written.problems();
       } catch (IOException e) {

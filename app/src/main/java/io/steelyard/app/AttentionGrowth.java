@@ -61,9 +61,7 @@ final class AttentionGrowth {
             (length, blocks) ->
                 blocks.forEach(
                     (block, nanos) ->
-                        byBlock
-                            .computeIfAbsent(block, _ -> new TreeMap<>())
-                            .put(length, nanos)));
+                        byBlock.computeIfAbsent(block, _ -> new TreeMap<>()).put(length, nanos)));
     Map<Integer, Double> fullest = Map.of();
     for (Map<Integer, Double> points : byBlock.values()) {
       fullest = points.size() > fullest.size() ? points : fullest;
@@ -112,8 +110,7 @@ final class AttentionGrowth {
     own.keySet().retainAll(theirs.keySet());
     List<Double> logs = new ArrayList<>();
     own.forEach(
-        (block, law) ->
-            law.fallsBelow(theirs.get(block)).ifPresent(at -> logs.add(Math.log(at))));
+        (block, law) -> law.fallsBelow(theirs.get(block)).ifPresent(at -> logs.add(Math.log(at))));
     if (logs.isEmpty() || logs.size() < own.size()) {
       return Optional.empty();
     }

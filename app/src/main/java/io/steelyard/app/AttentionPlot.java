@@ -130,9 +130,7 @@ record AttentionPlot(AttentionCurves curves, List<String> given) {
 
   private static Estimate estimate(double value, Optional<Interval> interval) {
     return new Estimate(
-        value,
-        interval.map(Interval::low).orElse(null),
-        interval.map(Interval::high).orElse(null));
+        value, interval.map(Interval::low).orElse(null), interval.map(Interval::high).orElse(null));
   }
 
   private List<Crossover> crossovers(AttentionGrowth growth) {
@@ -197,9 +195,7 @@ record AttentionPlot(AttentionCurves curves, List<String> given) {
                       ? "–"
                       : Format.significant(row.speedup().value(), 3) + "×",
               row.speedup() == null ? "" : interval(row.speedup(), 3),
-              row.scratchBytes() == null
-                  ? "–"
-                  : Format.significant(row.scratchBytes() / 1e6, 3)));
+              row.scratchBytes() == null ? "–" : Format.significant(row.scratchBytes() / 1e6, 3)));
       last = row.length();
     }
     return new DetailTable(

@@ -50,7 +50,8 @@ final class AttentionPlotCommand implements Callable<Integer> {
   @Option(
       names = "--out",
       paramLabel = "DIR",
-      description = "where the report and its plots are written (default: plot, in the run's folder)")
+      description =
+          "where the report and its plots are written (default: plot, in the run's folder)")
   Path out;
 
   @Option(names = "--json", description = "print one JSON document on stdout instead of tables")
@@ -62,12 +63,10 @@ final class AttentionPlotCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     Console console = new Console();
     AttentionRuns.Found found = new AttentionRuns(runs, history).find(run);
-    AttentionPlot.Document document =
-        new AttentionPlot(found.curves(), found.notes()).document();
+    AttentionPlot.Document document = new AttentionPlot(found.curves(), found.notes()).document();
     Path folder = out == null ? found.beside().resolve(AttentionPlot.FILE) : out;
     Files.createDirectories(folder);
-    Files.writeString(
-        folder.resolve(AttentionPlot.FILE + ".json"), Json.pretty(document) + "\n");
+    Files.writeString(folder.resolve(AttentionPlot.FILE + ".json"), Json.pretty(document) + "\n");
     Plots.Result written =
         AttentionPlot.page(document, CommandText.of(spec)).write(folder, AttentionPlot.FILE);
     if (json) {

@@ -72,9 +72,7 @@ record AttentionRuns(Path runs, HistoryPlace history) {
         throw noAttention(folder.toString(), directory.plan().metrics().toString());
       }
       List<Entry> entries =
-          Files.exists(directory.journalFile())
-              ? Journal.read(directory.journalFile())
-              : List.of();
+          Files.exists(directory.journalFile()) ? Journal.read(directory.journalFile()) : List.of();
       Blocks blocks = Blocks.of(entries);
       List<String> notes = new ArrayList<>();
       AttentionCurves curves = AttentionCurves.of(directory, blocks);
@@ -93,7 +91,8 @@ record AttentionRuns(Path runs, HistoryPlace history) {
       directory
           .plan()
           .leftOut()
-          .ifPresent(cells -> cells.values().stream().sorted().forEach(why -> notes.add(why + ".")));
+          .ifPresent(
+              cells -> cells.values().stream().sorted().forEach(why -> notes.add(why + ".")));
       return new Found(curves, folder, notes);
     }
   }
@@ -223,8 +222,9 @@ record AttentionRuns(Path runs, HistoryPlace history) {
       return new Found(
           all,
           folder,
-          List.of("From the history, which keeps no scratch memory: its folder is not at %s."
-              .formatted(folder)));
+          List.of(
+              "From the history, which keeps no scratch memory: its folder is not at %s."
+                  .formatted(folder)));
     } catch (HistoryException e) {
       throw new RunException(
           "there is no run '%s': it is no run's folder, here or under %s, no file, and %s"

@@ -217,8 +217,8 @@ final class ExtremeClimb {
   }
 
   /**
-   * Those that are measured in one study: as many as the memory holds at once, since the processes of
-   * a block wait for one another, and as have equally long calls.
+   * Those that are measured in one study: as many as the memory holds at once, since the processes
+   * of a block wait for one another, and as have equally long calls.
    */
   private List<List<Climber>> groups(List<Climber> trying) {
     long free = AttentionStudy.freeMemory();
@@ -267,8 +267,8 @@ final class ExtremeClimb {
    * Measures a length.
    *
    * @param number of the study among those of this length
-   * @return those that have to be measured once more because the first of them failed, against which
-   *     they would have been held
+   * @return those that have to be measured once more because the first of them failed, against
+   *     which they would have been held
    */
   private List<Climber> measure(int length, List<Climber> trying, int number)
       throws WorkerException, InstallException, IOException, InterruptedException {
@@ -300,8 +300,7 @@ final class ExtremeClimb {
         Optional<ExtremeResult.Measured> measured = result.measured(climber.variant);
         if (measured.isPresent()) {
           climber.steps.add(new Step(climber.next, measured.get()));
-          climber.cost.measured(
-              length, measured.get().seconds(), measured.get().scratchBytes());
+          climber.cost.measured(length, measured.get().seconds(), measured.get().scratchBytes());
           // Inputs and proofs grow with the length; processes start as fast.
           climber.overhead = 2 * overhead;
           climber.next = null;

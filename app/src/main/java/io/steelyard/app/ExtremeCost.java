@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What a pass of a variant will take at a length: memory by the variant's own account, time by a law
- * of the time over the scores that it says it computes, through what was measured at the last
+ * What a pass of a variant will take at a length: memory by the variant's own account, time by a
+ * law of the time over the scores that it says it computes, through what was measured at the last
  * lengths. Scores, rather than the length: where a variant's segments follow the length, its time
  * does not follow one power of it, but it follows the scores.
  */
@@ -27,7 +27,9 @@ final class ExtremeCost {
   private final Variant variant;
   private final NavigableMap<Integer, Double> seconds = new TreeMap<>();
 
-  /** Scratch memory that was held beyond what the variant says, such as what a thread works with. */
+  /**
+   * Scratch memory that was held beyond what the variant says, such as what a thread works with.
+   */
   private long beyond;
 
   /**

@@ -78,7 +78,12 @@ record ExtremeSimulation(long length, long ranks, long bytesPerSecond, List<Row>
     List<Row> rows = new ArrayList<>();
     for (Reach reach : measured) {
       rows.add(
-          row(reach, plan(problem, reach.variant(), length, chosen), chosen, bytesPerSecond, scores));
+          row(
+              reach,
+              plan(problem, reach.variant(), length, chosen),
+              chosen,
+              bytesPerSecond,
+              scores));
     }
     return new ExtremeSimulation(length, chosen, bytesPerSecond, rows);
   }
@@ -86,7 +91,9 @@ record ExtremeSimulation(long length, long ranks, long bytesPerSecond, List<Row>
   private static long fewest(
       AttentionProblem problem, List<Reach> measured, long length, long memory) {
     long ranks = 1;
-    while (ranks < MOST_RANKS && 2 * ranks <= length && !allFit(problem, measured, length, ranks, memory)) {
+    while (ranks < MOST_RANKS
+        && 2 * ranks <= length
+        && !allFit(problem, measured, length, ranks, memory)) {
       ranks *= 2;
     }
     return ranks;

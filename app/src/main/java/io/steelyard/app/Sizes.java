@@ -10,8 +10,10 @@ import picocli.CommandLine.TypeConversionException;
 /** How amounts of memory and speeds of networks are written. */
 final class Sizes {
   private static final String UNITS = "KMGTP";
-  private static final Pattern BYTES = Pattern.compile("([0-9]{1,18}(?:\\.[0-9]{1,9})?)([KMGTP]?)(I?)B?");
-  private static final Pattern BITS = Pattern.compile("([0-9]{1,18}(?:\\.[0-9]{1,9})?)([KMGTP]?)BIT(?:/S)?");
+  private static final Pattern BYTES =
+      Pattern.compile("([0-9]{1,18}(?:\\.[0-9]{1,9})?)([KMGTP]?)(I?)B?");
+  private static final Pattern BITS =
+      Pattern.compile("([0-9]{1,18}(?:\\.[0-9]{1,9})?)([KMGTP]?)BIT(?:/S)?");
 
   private Sizes() {}
 

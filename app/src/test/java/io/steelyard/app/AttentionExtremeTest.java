@@ -47,7 +47,15 @@ final class AttentionExtremeTest {
   void aVariantIsMeasuredAsFarAsItIsAllowed() throws IOException {
     Path climb = folder.resolve("climb");
     String[] arguments = {
-      "--from", "1K", "--max", "2K", "--variants", "flash", "--simulate", "1B", "--into",
+      "--from",
+      "1K",
+      "--max",
+      "2K",
+      "--variants",
+      "flash",
+      "--simulate",
+      "1B",
+      "--into",
       climb.toString()
     };
 
@@ -97,9 +105,26 @@ final class AttentionExtremeTest {
   void oneThatFailsStopsNoOther() {
     CommandLineTest.Outcome outcome =
         CommandLineTest.run(
-            "", "attention", "extreme", "--variants", "differential,dense,improved-dilated", "--heads", "2",
-            "--dim", "15", "--from", "2K", "--max", "4K", "--memory", "3450k", "--threads", "1",
-            "--runs", folder.toString(), "--json");
+            "",
+            "attention",
+            "extreme",
+            "--variants",
+            "differential,dense,improved-dilated",
+            "--heads",
+            "2",
+            "--dim",
+            "15",
+            "--from",
+            "2K",
+            "--max",
+            "4K",
+            "--memory",
+            "3450k",
+            "--threads",
+            "1",
+            "--runs",
+            folder.toString(),
+            "--json");
 
     assertThat(outcome.code()).isEqualTo(ExitCode.FAILED);
     ExtremeReport report = Json.read(outcome.out(), ExtremeReport.class);
@@ -118,7 +143,8 @@ final class AttentionExtremeTest {
 
   @Test
   void whatIsBeyondALimitIsNotTried() {
-    ExtremeClimb.Reach memory = report("--variants", "flash", "--memory", "1M").reached().getFirst();
+    ExtremeClimb.Reach memory =
+        report("--variants", "flash", "--memory", "1M").reached().getFirst();
     assertThat(memory.stop()).isEqualTo(Stop.MEMORY);
     assertThat(memory.reached()).isZero();
     assertThat(memory.next().bytes()).isGreaterThan(1_000_000);
@@ -128,7 +154,8 @@ final class AttentionExtremeTest {
             .getFirst();
     assertThat(time.stop()).isEqualTo(Stop.TIME);
     assertThat(time.why()).contains("by a rule of thumb, the limit is 0.0010 s");
-    ExtremeClimb.Reach budget = report("--variants", "flash", "--budget", "1s").reached().getFirst();
+    ExtremeClimb.Reach budget =
+        report("--variants", "flash", "--budget", "1s").reached().getFirst();
     assertThat(budget.stop()).isEqualTo(Stop.BUDGET);
     assertThat(budget.why()).contains("4K would take about");
   }
@@ -190,8 +217,21 @@ final class AttentionExtremeTest {
   void moreThanCanBeCountedIsRefused() {
     CommandLineTest.Outcome outcome =
         CommandLineTest.run(
-            "", "attention", "extreme", "--simulate", "999999B", "--heads", "1024", "--dim", "4096",
-            "--max", "4K", "--variants", "flash", "--runs", folder.toString());
+            "",
+            "attention",
+            "extreme",
+            "--simulate",
+            "999999B",
+            "--heads",
+            "1024",
+            "--dim",
+            "4096",
+            "--max",
+            "4K",
+            "--variants",
+            "flash",
+            "--runs",
+            folder.toString());
 
     assertThat(outcome.code()).isEqualTo(ExitCode.USAGE);
     assertThat(outcome.err()).contains("more bytes than 63 bits count");

@@ -16,7 +16,6 @@ import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.run.BenchmarkRun;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
-import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.worker.LoadReport;
 import java.io.IOException;
 import java.io.InputStream;
@@ -32,8 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Plots of runs whose times follow laws that are known. */
 final class AttentionPlotTest {
   private static final AttentionProblem PROBLEM =
-      new AttentionProblem(
-          2, 2, 16, 1, true, DataType.F32, Tier.REFERENCE, 1, true, true);
+      new AttentionProblem(2, 2, 16, 1, true, DataType.F32, Tier.REFERENCE, 1, true, true);
 
   private static final LoadReport.Settings SETTINGS =
       new LoadReport.Settings("", "", "", 1, "", 0, 0, false, 0, 0, 0);
@@ -63,8 +61,7 @@ final class AttentionPlotTest {
     Map<String, Study.Engine> engines = new LinkedHashMap<>();
     for (String variant : List.of("flash", "dilated")) {
       engines.put(
-          variant,
-          new Study.Engine(variant, AttentionProblem.ENGINE, PROBLEM.options(variant)));
+          variant, new Study.Engine(variant, AttentionProblem.ENGINE, PROBLEM.options(variant)));
     }
     Study study =
         BenchmarkRun.study("./steelyard attention range", "attention", engines, lengths)
@@ -74,8 +71,7 @@ final class AttentionPlotTest {
             .build();
     try (RunDirectory directory = RunDirectory.create(folder, "attention", study);
         Journal journal = Journal.open(directory.journalFile())) {
-      directory.write(
-          BenchmarkRun.COUNTS, "{\"flash\": {\"1K\": {\"scratch_bytes\": 4000000}}}");
+      directory.write(BenchmarkRun.COUNTS, "{\"flash\": {\"1K\": {\"scratch_bytes\": 4000000}}}");
       for (int block = 1; block <= blocks; block++) {
         for (Cell cell : study.cells()) {
           boolean last = block == blocks && cell.equals(study.cells().getLast());
@@ -93,20 +89,52 @@ final class AttentionPlotTest {
     // A factor of the block's own: it changes neither exponents nor crossovers.
     long nanos = Math.round(block * nanos(cell.label(), length));
     journal.add(
-        new Entry.ForkStart(
-            block, 1, cell.id(), 1, 1, false, "b", 0, 0, 0, Map.of(), 0, SETTINGS));
+        new Entry.ForkStart(block, 1, cell.id(), 1, 1, false, "b", 0, 0, 0, Map.of(), 0, SETTINGS));
     journal.add(
         new Entry.Call(
-            block, 1, cell.id(), 1, "kernel", Role.TRIAL, 0, 0, 1, nanos, nanos, nanos, true, 0, 0,
-            0, 0, 0));
+            block,
+            1,
+            cell.id(),
+            1,
+            "kernel",
+            Role.TRIAL,
+            0,
+            0,
+            1,
+            nanos,
+            nanos,
+            nanos,
+            true,
+            0,
+            0,
+            0,
+            0,
+            0));
     journal.add(new Entry.ForkEnd(block, 1, cell.id(), 1, true, 1, 1, 1, 1, Map.of(), ""));
   }
 
   private static Summary.Cell figures(String variant, String length) {
     double mean = nanos(variant, AttentionProblem.length(length));
     return new Summary.Cell(
-        variant, "attention", "attention", "", length, "ns", "lower", mean, mean, 0.0, mean, mean,
-        null, null, 1, 1, "steady", 0, null);
+        variant,
+        "attention",
+        "attention",
+        "",
+        length,
+        "ns",
+        "lower",
+        mean,
+        mean,
+        0.0,
+        mean,
+        mean,
+        null,
+        null,
+        1,
+        1,
+        "steady",
+        0,
+        null);
   }
 
   private static void finish(Path run, List<String> lengths) throws IOException {
@@ -117,7 +145,17 @@ final class AttentionPlotTest {
     }
     Summary.Comparison judged =
         new Summary.Comparison(
-            lengths.getFirst(), "dilated", "flash", "attention", "", 0.5, 0.4, 0.6, "slower", 3, "");
+            lengths.getFirst(),
+            "dilated",
+            "flash",
+            "attention",
+            "",
+            0.5,
+            0.4,
+            0.6,
+            "slower",
+            3,
+            "");
     Files.writeString(
         run.resolve("summary.json"),
         Json.pretty(
@@ -141,7 +179,9 @@ final class AttentionPlotTest {
     AttentionPlot.Document document = document(run.toString());
 
     assertThat(document.notes()).isEmpty();
-    assertThat(document.exponents()).extracting(e -> e.variant()).containsExactly("flash", "dilated");
+    assertThat(document.exponents())
+        .extracting(e -> e.variant())
+        .containsExactly("flash", "dilated");
     AttentionGrowth.Estimate flash = document.exponents().get(0).exponent();
     assertThat(flash.value()).isCloseTo(2, within(1e-6));
     assertThat(flash.high() - flash.low()).isLessThan(1e-6);
@@ -217,8 +257,22 @@ final class AttentionPlotTest {
     for (int length : new int[] {1024, 2048, 4096}) {
       rows.add(
           new AttentionView.Row(
-              "flash", AttentionProblem.name(length), nanos("flash", length) / 1e6, null, null, 1,
-              null, null, null, "baseline", null, null, null, 2e6, 1, null));
+              "flash",
+              AttentionProblem.name(length),
+              nanos("flash", length) / 1e6,
+              null,
+              null,
+              1,
+              null,
+              null,
+              null,
+              "baseline",
+              null,
+              null,
+              null,
+              2e6,
+              1,
+              null));
     }
     Files.writeString(file, Json.pretty(Map.of("rows", rows)));
 

@@ -31,8 +31,7 @@ final class PowerLawTest {
     double n = 5;
     double off = Math.log(32) - law.meanLog();
     // Student's t of 3 degrees of freedom leaves 2.5 % above 3.18245.
-    double half =
-        3.18244631 * law.deviation() * Math.sqrt(1 + 1 / n + off * off / law.squares());
+    double half = 3.18244631 * law.deviation() * Math.sqrt(1 + 1 / n + off * off / law.squares());
 
     Interval interval = law.prediction(32, 0.95).orElseThrow();
 
@@ -47,7 +46,9 @@ final class PowerLawTest {
     int all = 4000;
     for (int i = 0; i < all; i++) {
       double[] noisy =
-          DoubleStream.of(LENGTHS).map(x -> x * x * Math.exp(0.1 * random.nextGaussian())).toArray();
+          DoubleStream.of(LENGTHS)
+              .map(x -> x * x * Math.exp(0.1 * random.nextGaussian()))
+              .toArray();
       double next = 32 * 32 * Math.exp(0.1 * random.nextGaussian());
       Interval interval = PowerLaw.through(LENGTHS, noisy).prediction(32, 0.95).orElseThrow();
       held += interval.low() <= next && next <= interval.high() ? 1 : 0;

@@ -2,7 +2,6 @@ package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.attention.Branches.Branch;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -120,8 +119,7 @@ public record RankPlan(
         case BlockSparse blocks -> blocks(blocks, split);
         case Dilated dilated ->
             branches(split, dilated.branches(), false, !dilated.improved(), false);
-        case RingDilated ring ->
-            branches(split, ring.branches(), false, true, ring.version() == 2);
+        case RingDilated ring -> branches(split, ring.branches(), false, true, ring.version() == 2);
         case LongNet net -> branches(split, net.branches(), true, false, false);
         default -> around(split, split.dense(), true, 0);
       };
@@ -153,7 +151,8 @@ public record RankPlan(
       Split split, double scores, long scratch, long sent, Travels travels, boolean bound) {
     return new RankPlan(
         scores,
-        product(split.shard(), split.heads() + 2L * split.kvHeads(), split.rowBytes(), split.batch()),
+        product(
+            split.shard(), split.heads() + 2L * split.kvHeads(), split.rowBytes(), split.batch()),
         product(split.shard(), split.heads(), split.rowBytes() + Float.BYTES, split.batch()),
         scratch,
         sent,
@@ -219,9 +218,9 @@ public record RankPlan(
   }
 
   /**
-   * Scores of a pattern that the length alone decides. Their number is a polynomial of second degree
-   * in lengths that hold whole periods of the pattern: three short ones tell it. NaN where that
-   * would be too many blocks to count.
+   * Scores of a pattern that the length alone decides. Their number is a polynomial of second
+   * degree in lengths that hold whole periods of the pattern: three short ones tell it. NaN where
+   * that would be too many blocks to count.
    */
   private static double fixed(BlockSparse pattern, Split split) {
     long block = pattern.block();
@@ -295,8 +294,7 @@ public record RankPlan(
         longest = Math.max(longest, keys);
         mostRows = Math.max(mostRows, rows);
         if (gathers) {
-          copies =
-              sum(copies, product(rows, 4 * split.rowBytes() + Float.BYTES + Integer.BYTES));
+          copies = sum(copies, product(rows, 4 * split.rowBytes() + Float.BYTES + Integer.BYTES));
         }
         int offset =
             every ? LongNet.offset(head, branch.rate(), split.heads()) : index % branch.rate();
