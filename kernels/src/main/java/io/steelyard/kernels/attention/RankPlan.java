@@ -86,7 +86,7 @@ public record RankPlan(
     }
 
     private double dense() {
-      return Estimate.among(length, causal) * heads * batch;
+      return Estimate.among((double) length, causal) * heads * batch;
     }
 
     private long rowBytes() {
