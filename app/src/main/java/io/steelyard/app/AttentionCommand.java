@@ -11,7 +11,9 @@ import picocli.CommandLine.Command;
       AttentionQuickCommand.class,
       AttentionRangeCommand.class,
       AttentionImpactCommand.class,
-      AttentionRingCommand.class
+      AttentionRingCommand.class,
+      AttentionPlotCommand.class,
+      AttentionExtremeCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -23,6 +25,7 @@ import picocli.CommandLine.Command;
       "  ./steelyard attention quick",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
       "  ./steelyard attention impact --variants dilated",
-      "  ./steelyard attention ring --processes 2,4"
+      "  ./steelyard attention ring --processes 2,4",
+      "  ./steelyard attention extreme --memory 4G --time 10s"
     })
 final class AttentionCommand {}
