@@ -10,7 +10,10 @@ import picocli.CommandLine.Command;
       AttentionListCommand.class,
       AttentionQuickCommand.class,
       AttentionRangeCommand.class,
-      AttentionImpactCommand.class
+      AttentionImpactCommand.class,
+      AttentionRingCommand.class,
+      AttentionPlotCommand.class,
+      AttentionExtremeCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -21,6 +24,8 @@ import picocli.CommandLine.Command;
       "  ./steelyard attention list",
       "  ./steelyard attention quick",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
-      "  ./steelyard attention impact --variants dilated"
+      "  ./steelyard attention impact --variants dilated",
+      "  ./steelyard attention ring --processes 2,4",
+      "  ./steelyard attention extreme --memory 4G --time 10s"
     })
 final class AttentionCommand {}

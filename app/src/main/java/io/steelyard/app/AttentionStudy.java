@@ -90,7 +90,7 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
 
   /** By cell, why it is left out. */
   private Map<String, String> leftOut() {
-    long free = ProcessFacts.availableMemory().orElse(Long.MAX_VALUE) - ROOM;
+    long free = freeMemory();
     Map<String, String> leftOut = new LinkedHashMap<>();
     for (int length : lengths) {
       labels.forEach(
@@ -119,15 +119,25 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
     if (bytes > free) {
       return Optional.of(
           "needs about %s of memory, and %s are free"
-              .formatted(Format.bytes(bytes), Format.bytes(Math.max(0, free))));
+              .formatted(Format.bytes(bytes), Format.bytes(free)));
     }
-    double products = 2 * estimate.scores() * shape.dimension();
-    double seconds = products / (problem.threads() * productsPerSecond(problem.tier()));
+    double seconds = seconds(problem, estimate);
     return seconds <= callSeconds
         ? Optional.empty()
         : Optional.of(
             "would take about %s s a pass, where --call-limit allows %s"
                 .formatted(Format.significant(seconds, 2), Format.significant(callSeconds, 2)));
+  }
+
+  /** About how long a pass takes, by a rule of thumb: nothing of its kind was measured yet. */
+  static double seconds(AttentionProblem problem, Estimate estimate) {
+    double products = 2 * estimate.scores() * problem.dimension();
+    return products / (problem.threads() * productsPerSecond(problem.tier()));
+  }
+
+  /** Memory for what is measured: what is free, without what a process needs beside it. */
+  static long freeMemory() {
+    return Math.max(0, ProcessFacts.availableMemory().orElse(Long.MAX_VALUE) - ROOM);
   }
 
   /** What a thread of a tier does at least, where it is not hindered. */

@@ -34,7 +34,7 @@ import java.util.stream.Stream;
  */
 record AttentionView(String title, List<Row> rows, List<String> leftOut, String ofLimit)
     implements StudyView {
-  private static final String BASELINE = "baseline";
+  static final String BASELINE = "baseline";
 
   /**
    * One variant at one length.

@@ -12,6 +12,7 @@ import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
+import io.steelyard.reports.Chart;
 import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.MarkdownReport;
 import io.steelyard.reports.ReportInput;
@@ -61,7 +62,7 @@ final class RunReports {
             study.limits().filter(_ -> study.hasModel()).map(RooflineTable::sentence).orElse(""),
             details(),
             notes(),
-            views.stream().flatMap(view -> view.charts().stream()).toList());
+            views.stream().<Chart>flatMap(view -> view.charts().stream()).toList());
     StudyView.rows(views)
         .forEach((name, rows) -> directory.write(name + ".json", Json.pretty(rows)));
     try {

@@ -11,7 +11,8 @@ import java.util.List;
  * @param axis what the lines run over, all above 0
  * @param lines at least one
  */
-public record LineChart(String name, String title, String subtitle, String axis, List<Line> lines) {
+public record LineChart(String name, String title, String subtitle, String axis, List<Line> lines)
+    implements Chart {
   public LineChart {
     lines = List.copyOf(lines);
     if (lines.isEmpty()) {

@@ -83,8 +83,8 @@ public final class Plots {
           input.summary().model() + (Rows.randomWeights(input.summary()) ? ", random weights" : "");
       write(directory, SAMPLES, () -> new SamplesPlot(model, input.series()), files, problems);
     }
-    for (LineChart chart : input.charts()) {
-      write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
+    for (Chart chart : input.charts()) {
+      write(directory, chart.name(), source(chart), files, problems);
     }
     return new Result(files, problems);
   }
@@ -109,12 +109,32 @@ public final class Plots {
    *
    * @throws IOException if a file can't be written
    */
-  public static Result write(Path directory, LineChart chart) throws IOException {
+  public static Result write(Path directory, Chart chart) throws IOException {
+    return write(directory, List.of(chart));
+  }
+
+  /**
+   * Draws charts, each to an SVG and a PNG file of its name. A host without fonts gets none, and
+   * sentences why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, List<Chart> charts) throws IOException {
     prepare(directory);
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
+    for (Chart chart : charts) {
+      write(directory, chart.name(), source(chart), files, problems);
+    }
     return new Result(files, problems);
+  }
+
+  private static DrawingSource source(Chart chart) {
+    return switch (chart) {
+      case LineChart lines -> () -> new LinePlot(lines);
+      case BarChart bars -> () -> new BarPlot(bars);
+      case ReachChart reach -> () -> new ReachPlot(reach);
+    };
   }
 
   private static void prepare(Path directory) throws IOException {

@@ -412,7 +412,8 @@ final class ForkRunner implements BlockLoop.Forks {
               spent.stealShare(),
               spent.minorFaults() + spent.majorFaults(),
               spent.voluntarySwitches() + spent.involuntarySwitches(),
-              Frequency.megahertz());
+              Frequency.megahertz(),
+              timed.counts());
       journal.add(entry);
       if (shared.isEmpty()) {
         residentSum += worker.processMemory().resident();
