@@ -56,7 +56,7 @@ final class AttentionRingTest {
     // Keys and values of one head of 16 float32, and two headers of 20 bytes.
     long bytes = 2L * 1001 * 16 * 4 + 40;
     assertThat(document.ranks().stream().mapToDouble(RingRanksView.Row::sentBytes).sum())
-        .isEqualTo(bytes);
+        .isEqualTo((double) bytes);
     RingExactnessView.Row exactness = document.exactness().getFirst();
     assertThat(exactness.sentBytes()).isEqualTo(exactness.predictedBytes()).isEqualTo(bytes);
     assertThat(exactness.relativeDifference()).isLessThan(exactness.bound());
