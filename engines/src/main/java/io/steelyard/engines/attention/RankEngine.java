@@ -205,7 +205,11 @@ final class RankEngine extends KernelEngine {
             variant.inputs(arena, type, rank, SEED, own),
             AttentionOutputs.allocate(arena, shards.shape(rank), type),
             own,
-            problem.ranks() == 1 ? List.of() : List.of(SystemMemory.zeros(arena, most, Rows.ALIGNMENT), SystemMemory.zeros(arena, most, Rows.ALIGNMENT)));
+            problem.ranks() == 1
+                ? List.of()
+                : List.of(
+                    SystemMemory.zeros(arena, most, Rows.ALIGNMENT),
+                    SystemMemory.zeros(arena, most, Rows.ALIGNMENT)));
     return new KernelReport(0, 0);
   }
 
