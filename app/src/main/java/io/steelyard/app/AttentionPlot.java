@@ -101,7 +101,10 @@ record AttentionPlot(AttentionCurves curves, List<String> given) {
                   estimate(
                       curve.meanNanos(length) / 1e6,
                       Intervals.mean(Sample.ofForks(nanos), curves.seed())),
-                  baseline.filter(b -> !b.equals(curve)).map(b -> speedup(curve, b, length)).orElse(null),
+                  baseline
+                      .filter(b -> !b.equals(curve))
+                      .map(b -> speedup(curve, b, length))
+                      .orElse(null),
                   curve.scratchBytes().get(length)));
         }
       }

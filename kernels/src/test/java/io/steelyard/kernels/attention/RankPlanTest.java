@@ -48,8 +48,7 @@ final class RankPlanTest {
     assertThat(dilated.sentBytes()).isZero();
     // Four heads with 1,024 of each 1,024 positions, four with 1,024 of each 4,096.
     double ofSegment = 1024 * 1025 / 2.0;
-    assertThat(dilated.scores())
-        .isEqualTo(4 * ofSegment * (1 << 20) + 4 * ofSegment * (1 << 18));
+    assertThat(dilated.scores()).isEqualTo(4 * ofSegment * (1 << 20) + 4 * ofSegment * (1 << 18));
     assertThat(plan("ring-dilated-v3" + variant, length, 1024).sentBytes()).isZero();
     assertThat(plan("ring-dilated-v2" + variant, length, 1024).travels())
         .isEqualTo(Travels.PATTERNS);
