@@ -78,6 +78,11 @@ final class AttentionRingTest {
         .contains("a length of 3 can't be split into 4 chunks for 2 ranks");
     assertThat(ring("--processes", "0").err()).contains("--processes 0 is out of range");
     assertThat(ring("--patience", "0s").err()).contains("'0s' is no duration");
+    assertThat(ring("--variant", "ring-dilated-v3", "--shards", "zigzag").err())
+        .contains("takes contiguous shards");
+    assertThat(ring("--variant", "flash").err())
+        .contains("attention flash isn't computed by ranks");
+    assertThat(ring("--variant", "ring:ranks=3").err()).contains("has 'ranks' twice");
     assertThat(ring("--shards", "round").code()).isEqualTo(ExitCode.USAGE);
   }
 }
