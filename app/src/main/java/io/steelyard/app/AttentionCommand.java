@@ -8,8 +8,10 @@ import picocli.CommandLine.Command;
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       AttentionListCommand.class,
+      AttentionQuickCommand.class,
       AttentionRangeCommand.class,
       AttentionImpactCommand.class,
+      AttentionRingCommand.class,
       AttentionPlotCommand.class,
       AttentionExtremeCommand.class
     },
@@ -20,8 +22,10 @@ import picocli.CommandLine.Command;
       "",
       "Examples:",
       "  ./steelyard attention list",
+      "  ./steelyard attention quick",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
       "  ./steelyard attention impact --variants dilated",
+      "  ./steelyard attention ring --processes 2,4",
       "  ./steelyard attention extreme --memory 4G --time 10s"
     })
 final class AttentionCommand {}

@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.engines.ProcessFacts;
 import io.steelyard.engines.attention.AttentionProblem;
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tier;
 import io.steelyard.kernels.attention.AttentionShape;
 import io.steelyard.kernels.attention.Estimate;
@@ -56,6 +57,12 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
 
   /** The study, with what is left out. */
   Study of(String command, String title, DesignOptions design, double margin) {
+    Study.Design usual = design.of(margin, USUAL_TRIALS);
+    return of(command, title, usual.warmedUp(MOST_WARM_UP_CALLS, usual.warmUpSeconds()));
+  }
+
+  /** The study by a design of its own. */
+  Study of(String command, String title, Study.Design design) {
     Map<String, Study.Engine> engines = new LinkedHashMap<>();
     labels.forEach(
         (name, label) ->
@@ -68,12 +75,15 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
     if (lengths.stream().allMatch(length -> leftOut.containsKey(cell(baseline, length)))) {
       throw new UsageException("nothing can be measured: " + leftOut.values().iterator().next());
     }
-    Study.Design usual = design.of(margin, USUAL_TRIALS);
+    AttentionProblem problem = labels.get(baseline).problem();
+    // Tiles multiply 16 bits; everything else is float32.
+    DataType multiplied = problem.tier() == Tier.AMX ? problem.type() : DataType.F32;
     return BenchmarkRun.study(
             command, title, engines, lengths.stream().map(AttentionProblem::name).toList())
         .baseline(baseline)
         .settings(DesignOptions.withoutModel())
-        .design(usual.warmedUp(MOST_WARM_UP_CALLS, usual.warmUpSeconds()))
+        .design(design)
+        .limits(Calibration.of(Home.cache()).limits(problem.threads(), multiplied))
         .leftOut(leftOut)
         .build();
   }

@@ -2,8 +2,8 @@ package io.steelyard.app;
 
 import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.run.StudyRun;
+import io.steelyard.reports.Chart;
 import io.steelyard.reports.DetailTable;
-import io.steelyard.reports.LineChart;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -36,7 +36,7 @@ interface StudyView {
   }
 
   /** Figures over the table's rows. */
-  default List<LineChart> charts() {
+  default List<? extends Chart> charts() {
     return List.of();
   }
 
@@ -48,6 +48,8 @@ interface StudyView {
     return Stream.of(
             AttentionView.of(directory, outcome),
             AttentionGrowthView.of(directory, outcome),
+            RingRanksView.of(directory, outcome),
+            RingExactnessView.of(directory, outcome),
             DiffusionView.of(directory, outcome),
             ForwardView.of(directory, outcome),
             MemoryView.of(directory, outcome),

@@ -271,7 +271,8 @@ final class AttentionPlotTest {
               null,
               null,
               2e6,
-              1,
+              null,
+              1.0,
               null));
     }
     Files.writeString(file, Json.pretty(Map.of("rows", rows)));

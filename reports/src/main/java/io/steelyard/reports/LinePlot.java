@@ -85,7 +85,8 @@ final class LinePlot implements Plots.Drawing {
     drawn.draw(graphics, new Rectangle2D.Double(0, 0, WIDTH, HEIGHT));
   }
 
-  private static LegendTitle legend(XYPlot plot) {
+  /** Names what a plot shows, above it. */
+  static LegendTitle legend(XYPlot plot) {
     LegendTitle legend = new LegendTitle(plot);
     legend.setPosition(RectangleEdge.TOP);
     legend.setHorizontalAlignment(HorizontalAlignment.LEFT);

@@ -83,8 +83,8 @@ public final class Plots {
           input.summary().model() + (Rows.randomWeights(input.summary()) ? ", random weights" : "");
       write(directory, SAMPLES, () -> new SamplesPlot(model, input.series()), files, problems);
     }
-    for (LineChart chart : input.charts()) {
-      write(directory, chart.name(), () -> new LinePlot(chart), files, problems);
+    for (Chart chart : input.charts()) {
+      write(directory, chart.name(), source(chart), files, problems);
     }
     return new Result(files, problems);
   }
@@ -124,14 +124,17 @@ public final class Plots {
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
     for (Chart chart : charts) {
-      DrawingSource source =
-          switch (chart) {
-            case LineChart lines -> () -> new LinePlot(lines);
-            case ReachChart reach -> () -> new ReachPlot(reach);
-          };
-      write(directory, chart.name(), source, files, problems);
+      write(directory, chart.name(), source(chart), files, problems);
     }
     return new Result(files, problems);
+  }
+
+  private static DrawingSource source(Chart chart) {
+    return switch (chart) {
+      case LineChart lines -> () -> new LinePlot(lines);
+      case BarChart bars -> () -> new BarPlot(bars);
+      case ReachChart reach -> () -> new ReachPlot(reach);
+    };
   }
 
   private static void prepare(Path directory) throws IOException {

@@ -32,7 +32,7 @@ public record ReportInput(
     String limits,
     List<DetailTable> details,
     List<String> notes,
-    List<LineChart> charts) {
+    List<Chart> charts) {
 
   public ReportInput {
     series = List.copyOf(series);

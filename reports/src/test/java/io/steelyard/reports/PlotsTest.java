@@ -82,6 +82,23 @@ class PlotsTest {
   }
 
   @Test
+  void barsAreNamedAndLieEndToEnd() throws Exception {
+    BarChart chart =
+        new BarChart(
+            "ranks",
+            "A title",
+            "a subtitle",
+            "ms",
+            List.of("compute", "wait"),
+            List.of(
+                new BarChart.Bar("rank 0", new double[] {80, 20}),
+                new BarChart.Bar("rank 1", new double[] {60, 0})));
+    Plots.write(directory, chart);
+    assertThat(texts("ranks.svg"))
+        .contains("A title", "a subtitle", "compute", "wait", "rank 0", "rank 1", "0", "100", "ms");
+  }
+
+  @Test
   void ratiosShowEachMetricFigureAndVerdict() throws Exception {
     write(SampleRun.typical());
     assertThat(texts("ratios.svg"))

@@ -32,14 +32,24 @@ abstract class DilatedPlan implements Plan {
   }
 
   List<HeadRun> headRuns() {
-    AttentionShape shape = inputs.shape();
+    return headRuns(inputs.shape(), branches, dealt);
+  }
+
+  /** The same of a shape whose inputs are elsewhere. */
+  static List<HeadRun> headRuns(AttentionShape shape, Branches branches) {
+    return headRuns(
+        shape, branches.of(shape.length()), branches.deal(shape.heads(), shape.length()));
+  }
+
+  private static List<HeadRun> headRuns(AttentionShape shape, List<Branch> branches, int[] dealt) {
     List<HeadRun> runs = new ArrayList<>();
     for (int head = 0; head < shape.heads(); ) {
       int end = head + 1;
       while (end < shape.heads() && end % shape.group() != 0 && dealt[end] == dealt[head]) {
         end++;
       }
-      runs.add(new HeadRun(head / shape.group(), head, end, branch(head), offset(head)));
+      Branch branch = branches.get(dealt[head]);
+      runs.add(new HeadRun(head / shape.group(), head, end, branch, dealt[head] % branch.rate()));
       head = end;
     }
     return runs;

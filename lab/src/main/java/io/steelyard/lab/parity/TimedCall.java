@@ -18,6 +18,7 @@ import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The one call of a workload: what parity checks, what warms up and what is timed are the same by
@@ -26,11 +27,18 @@ import java.util.Map;
  * @param nanos by the engine's own clock
  * @param outsideNanos by the coordinator's clock
  * @param output what it gave
+ * @param counts what it did by its own count; empty where it doesn't count
  */
-public record TimedCall(long nanos, long outsideNanos, Output output) {
+public record TimedCall(
+    long nanos, long outsideNanos, Output output, Optional<Map<String, Long>> counts) {
   public TimedCall {
     nanos =
         Math.max(1, nanos); // 0 says that the clock is coarser than the call, not that it took none
+  }
+
+  /** A call that counts nothing. */
+  TimedCall(long nanos, long outsideNanos, Output output) {
+    this(nanos, outsideNanos, output, Optional.empty());
   }
 
   private static final int[] NO_IDS = {};
@@ -91,7 +99,8 @@ public record TimedCall(long nanos, long outsideNanos, Output output) {
         yield new TimedCall(
             timed.value().nanos(),
             timed.outsideNanos(),
-            new Output(NO_IDS, NO_MARGINS, timed.value().error() == 0 ? 0 : 1));
+            new Output(NO_IDS, NO_MARGINS, timed.value().error() == 0 ? 0 : 1),
+            timed.value().counts());
       }
       case COMMAND -> throw noCall();
     };

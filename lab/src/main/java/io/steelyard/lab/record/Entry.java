@@ -1,5 +1,6 @@
 package io.steelyard.lab.record;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.steelyard.lab.worker.LoadReport;
@@ -88,6 +89,7 @@ public sealed interface Entry {
    * @param pageFaults of the process during the call
    * @param contextSwitches of the process during the call
    * @param megahertz the processors' clock when the call ended; 0 where it can't be read
+   * @param counts what the call did by its own count; empty where it doesn't count
    */
   record Call(
       int block,
@@ -107,8 +109,50 @@ public sealed interface Entry {
       double stolenShare,
       long pageFaults,
       long contextSwitches,
-      double megahertz)
+      double megahertz,
+      @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Map<String, Long>> counts)
       implements Entry {
+    /** A call that counts nothing. */
+    public Call(
+        int block,
+        int attempt,
+        String cell,
+        int fork,
+        String call,
+        Role role,
+        int index,
+        int prompt,
+        long tokens,
+        long nanos,
+        long outsideNanos,
+        long sinceStartNanos,
+        boolean verified,
+        long compileNanos,
+        double stolenShare,
+        long pageFaults,
+        long contextSwitches,
+        double megahertz) {
+      this(
+          block,
+          attempt,
+          cell,
+          fork,
+          call,
+          role,
+          index,
+          prompt,
+          tokens,
+          nanos,
+          outsideNanos,
+          sinceStartNanos,
+          verified,
+          compileNanos,
+          stolenShare,
+          pageFaults,
+          contextSwitches,
+          megahertz,
+          Optional.empty());
+    }
 
     /** The same call counted in another role. */
     public Call as(Role other) {
@@ -130,7 +174,8 @@ public sealed interface Entry {
           stolenShare,
           pageFaults,
           contextSwitches,
-          megahertz);
+          megahertz,
+          counts);
     }
   }
 
