@@ -103,7 +103,12 @@ final class ExtremeClimb {
 
     /** Predicts a length, and stops where it is beyond a limit. */
     void predict(int length) {
-      next = cost.at(length);
+      try {
+        next = cost.at(length);
+      } catch (IllegalArgumentException e) {
+        stop(Stop.FAILED, e.getMessage());
+        return;
+      }
       if (next.bytes() > limits.bytes()) {
         stop(
             Stop.MEMORY,
@@ -257,8 +262,9 @@ final class ExtremeClimb {
                     AttentionProblem.name(length),
                     Format.significant(climber.seconds(), 2),
                     Format.significant(Math.max(0, left), 2)));
+      } else {
+        left -= climber.seconds();
       }
-      left -= climber.seconds();
     }
     return climbers.stream().filter(climber -> climber.climbing).toList();
   }
