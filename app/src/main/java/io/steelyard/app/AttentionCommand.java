@@ -13,7 +13,9 @@ import picocli.CommandLine.Command;
       AttentionImpactCommand.class,
       AttentionRingCommand.class,
       AttentionPlotCommand.class,
-      AttentionExtremeCommand.class
+      AttentionExtremeCommand.class,
+      AttentionAccuracyCommand.class,
+      AttentionTrainCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -26,6 +28,7 @@ import picocli.CommandLine.Command;
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
       "  ./steelyard attention impact --variants dilated",
       "  ./steelyard attention ring --processes 2,4",
-      "  ./steelyard attention extreme --memory 4G --time 10s"
+      "  ./steelyard attention extreme --memory 4G --time 10s",
+      "  ./steelyard attention accuracy --density 0.1"
     })
 final class AttentionCommand {}

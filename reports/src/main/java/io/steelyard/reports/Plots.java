@@ -129,15 +129,16 @@ public final class Plots {
     return new Result(files, problems);
   }
 
-  private static DrawingSource source(Chart chart) {
+  static DrawingSource source(Chart chart) {
     return switch (chart) {
       case LineChart lines -> () -> new LinePlot(lines);
       case BarChart bars -> () -> new BarPlot(bars);
       case ReachChart reach -> () -> new ReachPlot(reach);
+      case HeatMap map -> () -> new HeatMapPlot(map);
     };
   }
 
-  private static void prepare(Path directory) throws IOException {
+  static void prepare(Path directory) throws IOException {
     Files.createDirectories(directory);
     // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
     if (System.getProperty("java.awt.headless") == null) {
