@@ -8,9 +8,14 @@ import picocli.CommandLine.Command;
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       AttentionListCommand.class,
+      AttentionQuickCommand.class,
       AttentionRangeCommand.class,
       AttentionImpactCommand.class,
-      AttentionRingCommand.class
+      AttentionRingCommand.class,
+      AttentionPlotCommand.class,
+      AttentionExtremeCommand.class,
+      AttentionAccuracyCommand.class,
+      AttentionTrainCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -19,8 +24,11 @@ import picocli.CommandLine.Command;
       "",
       "Examples:",
       "  ./steelyard attention list",
+      "  ./steelyard attention quick",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
       "  ./steelyard attention impact --variants dilated",
-      "  ./steelyard attention ring --processes 2,4"
+      "  ./steelyard attention ring --processes 2,4",
+      "  ./steelyard attention extreme --memory 4G --time 10s",
+      "  ./steelyard attention accuracy --density 0.1"
     })
 final class AttentionCommand {}

@@ -127,19 +127,8 @@ final class AttentionOptions {
     if (variants == null) {
       spellings.addAll(Variants.descriptions().keySet());
     } else {
-      for (String part : variants.split(",", -1)) {
-        // A parameter of the variant before: variants' names hold no equals sign.
-        if (!spellings.isEmpty() && part.contains("=") && !part.contains(":")) {
-          spellings.add(spellings.removeLast() + "," + part);
-        } else {
-          spellings.add(part.strip());
-        }
-      }
+      spellings.addAll(AttentionSpellings.of(variants));
     }
-    if (spellings.stream().distinct().count() < spellings.size()) {
-      throw new UsageException("--variants names one twice: " + variants);
-    }
-    spellings.forEach(spelling -> asked(() -> Variants.of(spelling)));
     return spellings.contains("flash")
         ? Stream.concat(Stream.of("flash"), spellings.stream().filter(s -> !s.equals("flash")))
             .toList()

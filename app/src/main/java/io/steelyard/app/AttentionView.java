@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -29,9 +30,11 @@ import java.util.stream.Stream;
  * @param title what all rows share
  * @param rows by length, then by variant
  * @param leftOut a sentence for each cell that wasn't measured
+ * @param ofLimit what the rows' shares are of, or how to have them
  */
-record AttentionView(String title, List<Row> rows, List<String> leftOut) implements StudyView {
-  private static final String BASELINE = "baseline";
+record AttentionView(String title, List<Row> rows, List<String> leftOut, String ofLimit)
+    implements StudyView {
+  static final String BASELINE = "baseline";
 
   /**
    * One variant at one length.
@@ -49,7 +52,9 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
    * @param gigaflops 4 × scores computed × dimension, a second
    * @param bytesMoved of a pass
    * @param scratchBytes the most scratch memory it held
-   * @param peakBytes largest resident memory of the process
+   * @param ofLimit share of the machine's roofline: the least time that the scores computed and the
+   *     bytes moved take, by its measured limits; null where these weren't measured
+   * @param peakBytes largest resident memory of the process; null where variants shared it
    * @param error relative to the definition, over the rows that were checked; null likewise
    */
   record Row(
@@ -67,8 +72,14 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
       Double gigaflops,
       Double bytesMoved,
       Double scratchBytes,
-      double peakBytes,
-      Double error) {}
+      Double ofLimit,
+      Double peakBytes,
+      Double error) {
+    /** Whether the others are compared with it. */
+    boolean isBaseline() {
+      return verdict.equals(BASELINE);
+    }
+  }
 
   static Optional<StudyView> of(RunDirectory directory, StudyRun.Outcome outcome) {
     Study study = directory.plan();
@@ -94,7 +105,25 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
             new AttentionView(
                 study.model().name(),
                 rows,
-                study.leftOut().orElse(Map.of()).values().stream().sorted().toList()));
+                study.leftOut().orElse(Map.of()).values().stream().sorted().toList(),
+                ofLimit(study)));
+  }
+
+  private static String ofLimit(Study study) {
+    return study
+        .limits()
+        .map(
+            limits ->
+                limits.productsPerSecond() > 0
+                    ? RooflineTable.measured(limits)
+                        + " It is what scores computed and bytes moved need; over 100 % caches held"
+                        + " what was moved."
+                    : "Of limit: this processor's peak of products isn't known.")
+        .orElseGet(() -> RooflineTable.advice(problem(study, study.baseline()).threads()) + ".");
+  }
+
+  private static AttentionProblem problem(Study study, String label) {
+    return AttentionProblem.of(study.engines().get(label).options());
   }
 
   private static Optional<Row> row(
@@ -113,9 +142,7 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
         outcome.summary().comparisons().stream()
             .filter(c -> c.subject().equals(cell.label()) && c.metric().equals(length))
             .findFirst();
-    AttentionShape shape =
-        AttentionProblem.of(study.engines().get(cell.label()).options())
-            .shape(AttentionProblem.length(length));
+    AttentionShape shape = problem(study, cell.label()).shape(AttentionProblem.length(length));
     double nanos = found.get().mean();
     Double scores = count(counts, "scores");
     return Optional.of(
@@ -136,7 +163,26 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
             scores == null ? null : Double.valueOf(4.0 * scores * shape.dimension() / nanos),
             count(counts, "bytes_moved"),
             count(counts, "scratch_bytes"),
-            forks.stream().mapToLong(fork -> fork.end().peakBytes()).average().orElseThrow(),
+            scores == null
+                ? null
+                : study
+                    .limits()
+                    .map(
+                        limits ->
+                            limits.share(
+                                count(counts, "bytes_moved"),
+                                2.0 * scores * shape.dimension(),
+                                nanos / 1e9))
+                    .filter(OptionalDouble::isPresent)
+                    .map(OptionalDouble::getAsDouble)
+                    .orElse(null),
+            study.sharesProcesses()
+                ? null
+                : Double.valueOf(
+                    forks.stream()
+                        .mapToLong(fork -> fork.end().peakBytes())
+                        .average()
+                        .orElseThrow()),
             scores == null ? null : Double.valueOf(count(counts, "relative_error_e12") / 1e12)));
   }
 
@@ -163,9 +209,10 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
               row.verdict(),
               row.executed() == null ? "–" : Format.percent(row.executed(), 1),
               counted(row.gigaflops(), 1),
+              row.ofLimit() == null ? "–" : Format.percent(row.ofLimit(), 0),
               counted(row.bytesMoved(), 1e6),
               counted(row.scratchBytes(), 1e6),
-              Format.significant(row.peakBytes() / 1e6, 3)));
+              counted(row.peakBytes(), 1e6)));
       length = row.length();
     }
     return new DetailTable(
@@ -179,6 +226,7 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
             "verdict",
             "executed",
             "GFLOP/s",
+            "of limit",
             "moved MB",
             "scratch MB",
             "peak MB"),
@@ -191,13 +239,14 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut) impleme
                             + " GFLOP/s: 4 × those × the head's dimension; moved: bytes of inputs,"
                             + " copies, panels and results, as often as each was read or written, by"
                             + " count; scratch: the most memory that was held beside inputs and"
-                            + " results; peak: resident memory of the process."),
+                            + " results; peak: resident memory of the process.",
+                        ofLimit),
                     leftOut.stream().map(why -> why + "."))
                 .toList()));
   }
 
   private static String speedup(Row row) {
-    if (row.verdict().equals(BASELINE)) {
+    if (row.isBaseline()) {
       return "1×";
     }
     return row.speedup() == null

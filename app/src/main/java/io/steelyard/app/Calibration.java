@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.calibration.Noise;
@@ -120,6 +121,24 @@ final class Calibration {
   /** What this machine and a model allow, if the machine was measured. */
   Optional<Limits> limits(Path model, int threads) {
     return roofline(threads).map(roofline -> limits(roofline, model));
+  }
+
+  /**
+   * What this machine allows, if it was measured.
+   *
+   * @param multiplied type of the products
+   */
+  Optional<Limits> limits(int threads, DataType multiplied) {
+    return roofline(threads).map(roofline -> limits(roofline, multiplied));
+  }
+
+  private static Limits limits(Roofline roofline, DataType multiplied) {
+    String limit = roofline.bound(Roofline.limit(multiplied), true);
+    return Limits.ofMachine(
+        roofline.threads(),
+        roofline.readBytesPerSecond(),
+        limit,
+        roofline.productsPerSecond().getOrDefault(limit, 0.0));
   }
 
   private static Limits limits(Roofline roofline, Path model) {

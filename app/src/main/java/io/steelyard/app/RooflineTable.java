@@ -26,9 +26,22 @@ final class RooflineTable {
     return products.length() == 0 ? read : read + "; " + products;
   }
 
+  /** How to have shares of the limits in later runs. */
+  static String advice(int threads) {
+    return "'./steelyard calibrate --roofline%s' (2 s) adds to later runs what share of this machine's limits each speed is"
+        .formatted(
+            threads == Runtime.getRuntime().availableProcessors() ? "" : " --threads " + threads);
+  }
+
   /** What the shares in a report are of. */
   static String sentence(Limits limits) {
-    return "Of limit: the least time that this machine's limits, measured with %s, allow ÷ the time it took. They are %s of reading memory%s. Decode is limited by reading the weights and the KV cache, prefill mostly by multiplying; over 100 %% the caches held what was read, a pass yielded several tokens, or the engine multiplies with faster instructions than those measured."
+    return measured(limits)
+        + " Decode is limited by reading the weights and the KV cache, prefill mostly by multiplying; over 100 %% the caches held what was read, a pass yielded several tokens, or the engine multiplies with faster instructions than those measured.";
+  }
+
+  /** What a share is, and the limits. */
+  static String measured(Limits limits) {
+    return "Of limit: the least time that this machine's limits, measured with %s, allow ÷ the time it took. They are %s of reading memory%s."
         .formatted(
             limits.threads() == 1 ? "1 thread" : limits.threads() + " threads",
             Format.significant(limits.readBytesPerSecond() / 1e9, 3) + " GB/s",

@@ -28,6 +28,13 @@ import java.util.Map;
 
 /** Turns a run's records into what `reports` renders, and writes the report into its directory. */
 final class RunReports {
+  /** What is lost where labels share a process. */
+  static final String SHARED =
+      "All labels shared one fresh process a block and worked in it one after the other, their trials"
+          + " in a row: what the JVM had compiled for one was there for the next, so that only the"
+          + " order, drawn at random and turned round in every second block, parts what the code"
+          + " does from what ran before it; and the memory of the process is told of no label.";
+
   private final RunDirectory directory;
   private final StudyRun.Outcome outcome;
   private final Study study;
@@ -52,7 +59,7 @@ final class RunReports {
             study.design().margin(),
             formulas,
             setting(),
-            study.limits().map(RooflineTable::sentence).orElse(""),
+            study.limits().filter(_ -> study.hasModel()).map(RooflineTable::sentence).orElse(""),
             details(),
             notes(),
             views.stream().<Chart>flatMap(view -> view.charts().stream()).toList());
@@ -94,7 +101,12 @@ final class RunReports {
       parts.add("KV cache " + study.settings().kv());
     }
     int blocks = outcome.blocks().all().size();
-    parts.add("%d %s of fresh processes".formatted(blocks, blocks == 1 ? "block" : "blocks"));
+    parts.add(
+        "%d %s of %s"
+            .formatted(
+                blocks,
+                blocks == 1 ? "block" : "blocks",
+                study.sharesProcesses() ? "one shared process each" : "fresh processes"));
     return String.join(" · ", parts);
   }
 
@@ -128,6 +140,9 @@ final class RunReports {
                             Format.compact(precisions.mostKl()),
                             precisions.source(),
                             study.model().name())));
+    if (study.sharesProcesses()) {
+      notes.add(SHARED);
+    }
     // Without any block there was nothing to measure: parity had failed.
     int blocks = outcome.blocks().all().size();
     if (blocks > 0 && study.design().adaptive().isPresent()) {

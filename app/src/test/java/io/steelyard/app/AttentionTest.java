@@ -3,13 +3,26 @@ package io.steelyard.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.steelyard.engines.attention.AttentionProblem;
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.lab.record.Entry;
+import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.record.Json;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.study.Study;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -128,6 +141,81 @@ final class AttentionTest {
     assertThat(range("--lengths", "100", "--peer", "no/such").code()).isEqualTo(ExitCode.USAGE);
     assertThat(range("--lengths", "100", "--variants", "flash,flash").err())
         .contains("names one twice");
+  }
+
+  @Test
+  void variantsOfAQuickStudyShareAProcess() throws Exception {
+    AttentionProblem problem =
+        new AttentionProblem(1, 1, 16, 1, true, DataType.F32, Kernels.best(), 1, true, true);
+    Map<String, AttentionStudy.Label> labels = new LinkedHashMap<>();
+    for (String variant : List.of("flash", "sparse")) {
+      labels.put(variant, new AttentionStudy.Label(variant, problem));
+    }
+    Study study =
+        AttentionQuickCommand.sharing(
+            new AttentionStudy(labels, List.of(1024), 60)
+                .of("quick", "attention quick", new Study.Design(3, 1, 1, 1, 60, 0.02, 42)));
+
+    int code =
+        new StudyConsole(new Console(), false, new AttentionQuickPrinter())
+            .begin(folder, "quick", study);
+
+    assertThat(code).isZero();
+    try (Stream<Path> runs = Files.list(folder);
+        RunDirectory run = RunDirectory.open(folder, runs.findFirst().orElseThrow().toString())) {
+      assertThat(run.plan().sharesProcesses()).isTrue();
+      Map<String, Set<Long>> processes = new TreeMap<>();
+      for (Entry entry : Journal.read(run.journalFile())) {
+        if (entry instanceof Entry.ForkStart start) {
+          processes
+              .computeIfAbsent(start.block() + "." + start.attempt(), _ -> new TreeSet<>())
+              .add(start.pid());
+        }
+      }
+      assertThat(processes)
+          .hasSizeBetween(3, 6)
+          .allSatisfy((_, pids) -> assertThat(pids).hasSize(1));
+      assertThat(processes.values()).doesNotHaveDuplicates();
+      assertThat(Files.readString(run.path().resolve("report.md")))
+          .contains("blocks of one shared process each", "shared one fresh process a block");
+    }
+  }
+
+  private static AttentionView.Row row(String variant, double milliseconds, String verdict) {
+    boolean baseline = verdict.equals("baseline");
+    double speedup = 100 / milliseconds;
+    return new AttentionView.Row(
+        variant,
+        "16K",
+        milliseconds,
+        null,
+        null,
+        1,
+        baseline ? null : speedup,
+        baseline ? null : speedup * 0.9,
+        baseline ? null : speedup * 1.1,
+        verdict,
+        baseline ? 1.0 : 0.1,
+        1.0,
+        1.0,
+        1.0,
+        null,
+        null,
+        0.0);
+  }
+
+  @Test
+  void theFastestVariantIsNamedWithItsIntervalAndVerdict() {
+    AttentionView.Row flash = row("flash", 100, "baseline");
+
+    assertThat(AttentionQuickPrinter.fastest(List.of(flash, row("sparse", 10, "faster"))))
+        .isEqualTo(
+            "At 16K sparse is the fastest: 10.0× [9.00, 11.0] as fast as flash (faster), with 10.0 %"
+                + " of dense attention's scores");
+    assertThat(AttentionQuickPrinter.fastest(List.of(flash, row("dense", 200, "slower"))))
+        .startsWith("At 16K flash is the fastest: dense, the next, is 0.500× [0.450, 0.550] as");
+    assertThat(AttentionQuickPrinter.fastest(List.of(row("sparse", 10, ""))))
+        .isEqualTo("At 16K sparse is the fastest");
   }
 
   @Test

@@ -33,6 +33,7 @@ final class DocumentedCommandsTest {
       List.of(
           "./steelyard compare",
           "./steelyard bench java docs/examples/Joins.java --quick",
+          "./steelyard attention quick",
           "./steelyard attention range custom --lengths 512,2K --variants"
               + " flash,improved-dilated --quick",
           "./steelyard compare --quick --metrics decode --gen 16 --engine llamacpp --engine"

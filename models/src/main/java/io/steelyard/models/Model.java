@@ -128,7 +128,16 @@ public final class Model implements AutoCloseable {
    * @param kvType {@link DataType#F16}, {@link DataType#F32} or {@link DataType#Q8_0}
    */
   public Session newSession(int capacity, DataType kvType) {
-    return new Session(architecture, kernels, capacity, kvType);
+    return newSession(capacity, kvType, Session.BATCH);
+  }
+
+  /**
+   * A new session with an empty cache and passes of another size.
+   *
+   * @param batch the most tokens in one pass
+   */
+  public Session newSession(int capacity, DataType kvType, int batch) {
+    return new Session(architecture, kernels, capacity, kvType, batch);
   }
 
   /**

@@ -23,7 +23,7 @@ import java.util.function.IntPredicate;
  * is computed anew. So does Hugging Face's transformers; llama.cpp decides by the cache's size.
  */
 public final class Session implements AutoCloseable {
-  /** The most tokens in one pass; longer prompts are processed in several. */
+  /** The most tokens in one pass, usually; longer prompts are processed in several. */
   public static final int BATCH = 512;
 
   /** Positions whose logits are computed at a time, so that their memory stays small. */
@@ -73,13 +73,13 @@ public final class Session implements AutoCloseable {
     void row(MemorySegment row) throws E;
   }
 
-  Session(Architecture architecture, Kernels kernels, int capacity, DataType kvType) {
+  Session(Architecture architecture, Kernels kernels, int capacity, DataType kvType, int most) {
     config = architecture.config();
     // Where tokens see later ones, all must be in one pass.
     causal = architecture.causal();
     firstContext = architecture.firstContext();
     cached = new int[firstContext < capacity ? capacity : 0];
-    batch = causal ? Math.min(BATCH, capacity) : capacity;
+    batch = causal ? Math.min(most, capacity) : capacity;
     try {
       cache =
           new KeyValueCache(

@@ -110,21 +110,35 @@ public final class Plots {
    * @throws IOException if a file can't be written
    */
   public static Result write(Path directory, Chart chart) throws IOException {
+    return write(directory, List.of(chart));
+  }
+
+  /**
+   * Draws charts, each to an SVG and a PNG file of its name. A host without fonts gets none, and
+   * sentences why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, List<Chart> charts) throws IOException {
     prepare(directory);
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    write(directory, chart.name(), source(chart), files, problems);
+    for (Chart chart : charts) {
+      write(directory, chart.name(), source(chart), files, problems);
+    }
     return new Result(files, problems);
   }
 
-  private static DrawingSource source(Chart chart) {
+  static DrawingSource source(Chart chart) {
     return switch (chart) {
       case LineChart lines -> () -> new LinePlot(lines);
       case BarChart bars -> () -> new BarPlot(bars);
+      case ReachChart reach -> () -> new ReachPlot(reach);
+      case HeatMap map -> () -> new HeatMapPlot(map);
     };
   }
 
-  private static void prepare(Path directory) throws IOException {
+  static void prepare(Path directory) throws IOException {
     Files.createDirectories(directory);
     // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
     if (System.getProperty("java.awt.headless") == null) {

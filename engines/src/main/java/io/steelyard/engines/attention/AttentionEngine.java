@@ -74,6 +74,7 @@ final class AttentionEngine extends KernelEngine {
     // The lab takes the number of threads out of an engine's options.
     Map<String, String> all = new LinkedHashMap<>(request.options());
     all.put("threads", Integer.toString(request.threads()));
+    close();
     options = Map.copyOf(all);
     try {
       problem = AttentionProblem.of(options);

@@ -107,10 +107,11 @@ public record AttentionProblem(
   public String title() {
     String sequences = batch == 1 ? "" : batch == AUTO ? "batch auto, " : "batch " + batch + ", ";
     String ofKeys = kvHeads == heads ? "" : " (%d of keys)".formatted(kvHeads);
-    return "%s%d heads%s of %d, %s, %s, %s"
+    return "%s%d head%s%s of %d, %s, %s, %s"
         .formatted(
             sequences,
             heads,
+            heads == 1 ? "" : "s",
             ofKeys,
             dimension,
             type.name().toLowerCase(Locale.ROOT),

@@ -63,8 +63,27 @@ final class BlockMask {
     return Arrays.stream(rows).mapToLong(BitSet::cardinality).sum();
   }
 
+  /** Positions of a block. */
+  int block() {
+    return block;
+  }
+
+  boolean keepsBlock(int queryBlock, int keyBlock) {
+    return rows[queryBlock].get(keyBlock);
+  }
+
   boolean keeps(int query, int key) {
     return rows[query / block].get(key / block);
+  }
+
+  /** Names the keys of kept blocks up to one of them. */
+  void runs(int queryBlock, int endBlock, Sight.Runs runs) {
+    BitSet row = rows[queryBlock];
+    for (int from = row.nextSetBit(0); from >= 0 && from < endBlock; ) {
+      int to = Math.min(row.nextClearBit(from), endBlock);
+      runs.add(from * block, (int) Math.min((long) to * block, length), null);
+      from = row.nextSetBit(to);
+    }
   }
 
   /** What queries see by it. */

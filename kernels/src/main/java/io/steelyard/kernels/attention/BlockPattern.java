@@ -18,5 +18,7 @@ enum BlockPattern {
   /** The diagonal and as many others as the density asks for, drawn by the seed. */
   RANDOM,
   /** Those whose mean query and mean key have the largest product, as the density asks for. */
-  ADAPTIVE
+  ADAPTIVE,
+  /** Those of which a trained scorer foresees the most attention, by {@link Learned}. */
+  LEARNED
 }

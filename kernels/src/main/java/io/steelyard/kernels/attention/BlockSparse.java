@@ -34,8 +34,12 @@ record BlockSparse(
   private static final int[][] LEVELS = {{64, 256}, {256, 1024}, {1024, 0}};
 
   static Variant of(Parameters parameters) {
+    BlockPattern pattern = parameters.choice("pattern", BlockPattern.LOCAL_WINDOW);
+    if (pattern == BlockPattern.LEARNED) {
+      return Learned.of(parameters, parameters.number("density", 0.1, 0, 1));
+    }
     return new BlockSparse(
-        parameters.choice("pattern", BlockPattern.LOCAL_WINDOW),
+        pattern,
         parameters.whole("block", 128, 1, MOST),
         parameters.whole("window", 1024, 1, MOST),
         parameters.wholes("rates", new int[] {1, 2, 4}, 1, MOST),
@@ -93,7 +97,7 @@ record BlockSparse(
             case GLOBAL_LOCAL -> distance <= near || i < global || j < global;
             case STRIDED -> distance <= near || j % stride == 0;
             case HIERARCHICAL -> inHierarchy(distance, j);
-            case RANDOM, ADAPTIVE -> throw new AssertionError(pattern + " has no rule");
+            case RANDOM, ADAPTIVE, LEARNED -> throw new AssertionError(pattern + " has no rule");
           };
         });
   }

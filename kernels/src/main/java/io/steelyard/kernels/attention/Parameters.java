@@ -25,6 +25,12 @@ final class Parameters {
     this.values = new HashMap<>(values);
   }
 
+  /** Any text. */
+  String text(String key, String usual) {
+    String value = take(key);
+    return value == null ? usual : value;
+  }
+
   /** A whole number between bounds. */
   int whole(String key, int usual, int least, int most) {
     String value = take(key);

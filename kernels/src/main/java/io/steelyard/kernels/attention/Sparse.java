@@ -19,13 +19,30 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
     /** Every so-manieth. */
     STRIDED,
     /** The nearest and the first, as many of each. */
-    LOCAL_GLOBAL
+    LOCAL_GLOBAL,
+    /** No blocks but single keys, by {@link Threshold}. */
+    DYNAMIC_THRESHOLD,
+    /** The largest scores of each row, likewise. */
+    TOP_K,
+    /** Those of which a trained scorer foresees the most attention, by {@link Learned}. */
+    LEARNED
   }
 
   static Variant of(Parameters parameters) {
+    Kind kind = parameters.choice("pattern", Kind.BLOCK_SPARSE);
+    double ratio = parameters.number("ratio", 0.9, 0, 1);
+    return switch (kind) {
+      case DYNAMIC_THRESHOLD -> Threshold.dynamic(parameters, 1 - ratio);
+      case TOP_K -> Threshold.none(parameters, 1 - ratio);
+      case LEARNED -> Learned.of(parameters, 1 - ratio);
+      default -> fixed(parameters, kind, ratio);
+    };
+  }
+
+  private static Variant fixed(Parameters parameters, Kind kind, double ratio) {
     return new Sparse(
-        parameters.choice("pattern", Kind.BLOCK_SPARSE),
-        parameters.number("ratio", 0.9, 0, 1),
+        kind,
+        ratio,
         parameters.whole("block", 128, 1, 1 << 30),
         parameters.whole("seed", 1, 0, Integer.MAX_VALUE));
   }
@@ -67,6 +84,7 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
             row.set(Math.min(i / 2, visible - 1));
           }
         }
+        case DYNAMIC_THRESHOLD, TOP_K, LEARNED -> throw new AssertionError(kind + " looks at keys");
       }
     }
     return row;

@@ -30,6 +30,7 @@ public final class Workbench implements AutoCloseable {
   private final int[][] first;
   private final int[][] end;
   private final LongAdder moved = new LongAdder();
+  private final LongAdder scored = new LongAdder();
 
   private record BandKind(DataType type, int dimension, int keysAtOnce) {}
 
@@ -68,7 +69,7 @@ public final class Workbench implements AutoCloseable {
 
   /** What has been done since the workbench was made. */
   public Counts counts() {
-    long scores = bands.values().stream().mapToLong(AttentionBands::scores).sum();
+    long scores = scored.sum() + bands.values().stream().mapToLong(AttentionBands::scores).sum();
     long scratch = bands.values().stream().mapToLong(AttentionBands::scratchBytes).sum();
     return new Counts(scores, moved.sum(), pool.statistics().peakBytes() + scratch);
   }
@@ -76,6 +77,11 @@ public final class Workbench implements AutoCloseable {
   /** Counts bytes that a variant reads or writes by itself. */
   void moved(long bytes) {
     moved.add(bytes);
+  }
+
+  /** Counts scores that a variant computes to choose what is seen. */
+  void scored(long scores) {
+    scored.add(scores);
   }
 
   /** Work that is cut into parts which any thread may do. */

@@ -118,33 +118,45 @@ public final class BenchmarkRun {
       Study plan = directory.plan();
       Workers workers =
           new Workers(plan.model(), plan.settings(), registry, directory::stderr, scratch.path());
-      Proofs proofs = proofs(plan, workers);
-      Study study = withOperations(plan, proofs.operations);
-      directory.write("plan.json", Json.pretty(study));
-      directory.write("parity.json", Json.pretty(proofs.judged));
-      directory.write("engines.json", "{}");
-      if (!proofs.counts.isEmpty()) {
-        directory.write(COUNTS, Json.pretty(proofs.counts));
+      try (SharedWorkers shared = new SharedWorkers(workers)) {
+        return run(
+            plan,
+            workers,
+            plan.sharesProcesses() ? Optional.of(shared) : Optional.empty(),
+            journal);
       }
-      Function<List<Entry>, Summariser> summariser =
-          entries -> new Summariser(study, Map.of(), proofs.judged, List.of(), entries);
-      if (proofs.proved.containsKey(study.baseline())) {
-        listener.note(new BlockPlan(forkSeconds(study, proofs.proved)).expectation(study));
-        new BlockLoop(
-                study,
-                workers,
-                journal,
-                proofs.proved.keySet(),
-                new ForkRunner(study, workers, NO_PROMPTS, journal, proofs.proved),
-                Look.atFirst(study, proofs.proved),
-                entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
-                listener)
-            .run();
-      }
-      List<Entry> measured = journal.entries();
-      return StudyRun.Outcome.of(
-          directory, study, summariser.apply(measured), measured, proofs.differing, proofs.broken);
     }
+  }
+
+  private StudyRun.Outcome run(
+      Study plan, Workers workers, Optional<SharedWorkers> shared, Journal journal)
+      throws WorkerException {
+    Proofs proofs = proofs(plan, workers, shared);
+    Study study = withOperations(plan, proofs.operations);
+    directory.write("plan.json", Json.pretty(study));
+    directory.write("parity.json", Json.pretty(proofs.judged));
+    directory.write("engines.json", "{}");
+    if (!proofs.counts.isEmpty()) {
+      directory.write(COUNTS, Json.pretty(proofs.counts));
+    }
+    Function<List<Entry>, Summariser> summariser =
+        entries -> new Summariser(study, Map.of(), proofs.judged, List.of(), entries);
+    if (proofs.proved.containsKey(study.baseline())) {
+      listener.note(new BlockPlan(forkSeconds(study, proofs.proved)).expectation(study));
+      new BlockLoop(
+              study,
+              workers,
+              journal,
+              proofs.proved.keySet(),
+              new ForkRunner(study, workers, NO_PROMPTS, journal, proofs.proved, shared),
+              Look.atFirst(study, proofs.proved),
+              entries -> Look.at(study, summariser.apply(entries).summarise(""), entries),
+              listener)
+          .run();
+    }
+    List<Entry> measured = journal.entries();
+    return StudyRun.Outcome.of(
+        directory, study, summariser.apply(measured), measured, proofs.differing, proofs.broken);
   }
 
   /**
@@ -164,7 +176,7 @@ public final class BenchmarkRun {
       Map<String, Map<String, String>> operations,
       Map<String, Map<String, Map<String, Long>>> counts) {}
 
-  private Proofs proofs(Study plan, Workers workers) {
+  private Proofs proofs(Study plan, Workers workers, Optional<SharedWorkers> shared) {
     Proofs proofs =
         new Proofs(
             new LinkedHashMap<>(),
@@ -178,7 +190,7 @@ public final class BenchmarkRun {
       listener.progress("proving", (double) done++ / plan.engines().size(), label);
       String failure = "";
       try {
-        Proof proof = prove(plan, label, workers);
+        Proof proof = prove(plan, label, workers, shared);
         proofs.operations.put(label, proof.operations);
         if (!proof.counts.isEmpty()) {
           proofs.counts.put(label, proof.counts);
@@ -214,53 +226,77 @@ public final class BenchmarkRun {
       Map<String, String> operations,
       Map<String, Map<String, Long>> counts) {}
 
-  private static Proof prove(Study plan, String label, Workers workers) throws WorkerException {
+  private static Proof prove(
+      Study plan, String label, Workers workers, Optional<SharedWorkers> shared)
+      throws WorkerException {
+    Study.Engine engine = plan.engines().get(label);
+    if (shared.isEmpty()) {
+      try (WorkerProcess worker =
+          workers.start("proof-" + label, engine.name(), engine.options())) {
+        return prove(plan, label, workers, worker, worker.startedNanos());
+      }
+    }
+    WorkerProcess worker = shared.get().worker("proof", engine);
+    long started = System.nanoTime();
+    try {
+      Proof proof = prove(plan, label, workers, worker, started);
+      worker.pause();
+      return proof;
+    } catch (WorkerException e) {
+      worker.close();
+      throw e;
+    }
+  }
+
+  private static Proof prove(
+      Study plan, String label, Workers workers, WorkerProcess worker, long started)
+      throws WorkerException {
     Study.Engine engine = plan.engines().get(label);
     Map<String, String> operations = new LinkedHashMap<>();
     Map<String, Long> estimates = new LinkedHashMap<>();
     Map<String, List<Output>> outputs = new LinkedHashMap<>();
     Map<String, Map<String, Long>> counts = new LinkedHashMap<>();
-    try (WorkerProcess worker = workers.start("proof-" + label, engine.name(), engine.options())) {
-      EngineInfo info = worker.info();
-      LoadReport loaded = workers.load(worker, engine.options());
-      long startNanos = System.nanoTime() - worker.startedNanos();
-      String differs = "";
-      for (Workload workload : plan.workloads()) {
-        if (plan.leavesOut(new Cell(label, workload))) {
-          continue;
-        }
-        KernelReport first = call(worker, workload, 1, true);
-        first.counts().ifPresent(counted -> counts.put(workload.title(), counted));
-        if (first.error() != 0 && differs.isEmpty()) {
-          differs = workload.title();
-        }
-        if (!differs.isEmpty()) {
-          continue; // nothing of it will be timed
-        }
-        String option = BenchmarkProtocol.operations(workload.title());
-        String known = engine.options().get(option);
-        long count = known == null ? enough(worker, workload) : Long.parseLong(known);
-        operations.put(option, Long.toString(count));
-        estimates.put(workload.name(), Math.max(CALL_NANOS, first.nanos()));
-        outputs.put(workload.name(), List.of(AGREES));
+    EngineInfo info = worker.info();
+    LoadReport loaded = workers.load(worker, engine.options());
+    long startNanos = System.nanoTime() - started;
+    String differs = "";
+    for (Workload workload : plan.workloads()) {
+      if (plan.leavesOut(new Cell(label, workload))) {
+        continue;
       }
-      EngineParity parity =
-          new EngineParity(
-              label,
-              "",
-              info,
-              loaded.settings(),
-              List.of(),
-              "",
-              "",
-              null,
-              null,
-              new int[0],
-              outputs,
-              estimates,
-              startNanos);
-      return new Proof(parity, differs, operations, counts);
+      KernelReport first = call(worker, workload, 1, true);
+      first.counts().ifPresent(counted -> counts.put(workload.title(), counted));
+      if (first.error() != 0 && differs.isEmpty()) {
+        differs = workload.title();
+      }
+      if (!differs.isEmpty()) {
+        continue; // nothing of it will be timed
+      }
+      String option = BenchmarkProtocol.operations(workload.title());
+      String known = engine.options().get(option);
+      long count = known == null ? enough(worker, workload) : Long.parseLong(known);
+      operations.put(option, Long.toString(count));
+      estimates.put(
+          workload.name(),
+          known == null ? Math.max(CALL_NANOS, first.nanos()) : count * first.nanos());
+      outputs.put(workload.name(), List.of(AGREES));
     }
+    EngineParity parity =
+        new EngineParity(
+            label,
+            "",
+            info,
+            loaded.settings(),
+            List.of(),
+            "",
+            "",
+            null,
+            null,
+            new int[0],
+            outputs,
+            estimates,
+            startNanos);
+    return new Proof(parity, differs, operations, counts);
   }
 
   /** As many operations as fill a call, by calls that grow until one is long enough. */

@@ -180,9 +180,9 @@ final class BlockLoop {
   }
 
   /**
-   * Measures a block, and again where it was disturbed. What the journal holds is not repeated: an
-   * attempt that has ended stands as it is, failed cells included, since a process started later
-   * would not have met the same machine.
+   * Measures a block, and again where it was disturbed and the budget isn't spent. What the journal
+   * holds is not repeated: an attempt that has ended stands as it is, failed cells included, since
+   * a process started later would not have met the same machine.
    */
   private void attempt(int block) throws WorkerException {
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -191,7 +191,7 @@ final class BlockLoop {
       if (disturbed.isEmpty()) {
         return;
       }
-      boolean again = attempt < ATTEMPTS && !alwaysDisturbed();
+      boolean again = attempt < ATTEMPTS && !alwaysDisturbed() && allows(block, attempt + 1);
       if (end.isEmpty()) {
         noteDisturbed(block, again, disturbed);
       }
@@ -199,6 +199,11 @@ final class BlockLoop {
         return;
       }
     }
+  }
+
+  /** Whether the budget allows an attempt, or did before an interruption. */
+  private boolean allows(int block, int attempt) {
+    return !budgetSpent() || !starts(block, attempt).isEmpty();
   }
 
   /** Whether most attempts are disturbed on this machine, as far as one can tell. */
@@ -227,8 +232,11 @@ final class BlockLoop {
                 end.stolenShare(),
                 disturbed,
                 end.spentShare()));
-        noteDisturbed(earlier, true, disturbed);
-        attempt(earlier);
+        boolean again = allows(earlier, 2);
+        noteDisturbed(earlier, again, disturbed);
+        if (again) {
+          attempt(earlier);
+        }
       }
     }
   }

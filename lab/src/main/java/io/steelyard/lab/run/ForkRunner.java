@@ -43,6 +43,10 @@ import java.util.Set;
  * at trials, each stopped while another works. So the trials that are compared lie seconds apart,
  * where the machine is most alike: it drifts by more from one process to the next than from call to
  * call. What only a fresh process can show, such as a cold start, each does alone.
+ *
+ * <p>Where labels share a process they work one after the other, each loaded anew. Of such a
+ * process's memory nothing is recorded: it is no label's own. Nor is a result proved once more in
+ * the end: that would take as long as a trial, and what the engine checks of timed calls stands.
  */
 final class ForkRunner implements BlockLoop.Forks {
   /** Compilation under this share of the last warm-up calls' time counts as none. */
@@ -61,6 +65,7 @@ final class ForkRunner implements BlockLoop.Forks {
   private final Prompts prompts;
   private final Journal journal;
   private final Map<String, EngineParity> parity;
+  private final Optional<SharedWorkers> shared;
 
   /**
    * @param parity by label, what each timed call must give, as the parity run gave it
@@ -71,7 +76,21 @@ final class ForkRunner implements BlockLoop.Forks {
       Prompts prompts,
       Journal journal,
       Map<String, EngineParity> parity) {
+    this(study, workers, prompts, journal, parity, Optional.empty());
+  }
+
+  /**
+   * @param shared the processes, where labels share them; the caller closes them
+   */
+  ForkRunner(
+      Study study,
+      Workers workers,
+      Prompts prompts,
+      Journal journal,
+      Map<String, EngineParity> parity,
+      Optional<SharedWorkers> shared) {
     this.parity = parity;
+    this.shared = shared;
     this.study = study;
     this.workers = workers;
     this.prompts = prompts;
@@ -82,7 +101,7 @@ final class ForkRunner implements BlockLoop.Forks {
   @Override
   public void run(List<Place> places) {
     boolean alone = places.getFirst().cell().workload().kind() == Workload.Kind.START;
-    if (alone && places.size() > 1) {
+    if ((alone || shared.isPresent()) && places.size() > 1) {
       places.forEach(place -> run(List.of(place)));
       return;
     }
@@ -192,12 +211,15 @@ final class ForkRunner implements BlockLoop.Forks {
     /** Starts, loads and warms up. */
     void begin() throws WorkerException, IOException {
       Study.Engine engine = study.engines().get(place.cell().label());
+      long asked = System.nanoTime();
       worker =
-          workers.start(
-              place.cell().id(),
-              engine.name(),
-              engine.options(),
-              timeouts(place.cell().workload(), expected.estimates()));
+          shared.isPresent()
+              ? shared.get().worker("block-" + place.block() + "-" + place.attempt(), engine)
+              : workers.start(
+                  place.cell().id(),
+                  engine.name(),
+                  engine.options(),
+                  timeouts(place.cell().workload(), expected.estimates()));
       EngineInfo info = worker.info();
       refuseOtherBuild(info.build());
       long ready = worker.processMemory().resident();
@@ -215,7 +237,8 @@ final class ForkRunner implements BlockLoop.Forks {
               worker.pid(),
               info.hosted(),
               info.build(),
-              worker.readyNanos() - worker.startedNanos(),
+              // A process that was there already took no time to start.
+              Math.max(0, worker.readyNanos() - Math.max(asked, worker.startedNanos())),
               loaded.value().phases().values().stream().mapToLong(Long::longValue).sum(),
               loaded.outsideNanos(),
               loaded.value().phases(),
@@ -245,19 +268,25 @@ final class ForkRunner implements BlockLoop.Forks {
 
     /** Proves the result where that is still to be done, and ends the process. */
     void finish() throws WorkerException, IOException {
-      String failure = proof();
-      memory = worker.processMemory();
-      mapped =
-          Optional.of(
-              ProcessMemory.mapped(
-                  worker.pid(), Path.of(study.modelOf(place.cell().label()).file())));
-      parts = worker.memory().value().parts();
+      String failure = "";
+      if (shared.isEmpty()) {
+        failure = proof();
+        memory = worker.processMemory();
+        mapped =
+            Optional.of(
+                ProcessMemory.mapped(
+                    worker.pid(), Path.of(study.modelOf(place.cell().label()).file())));
+        parts = worker.memory().value().parts();
+      }
       close();
       end(failure);
     }
 
+    /** Ends the process, or leaves it to the next label. */
     void close() {
-      if (worker != null) {
+      if (worker != null && shared.isPresent()) {
+        worker.pause();
+      } else if (worker != null) {
         worker.close();
       }
     }
@@ -386,8 +415,10 @@ final class ForkRunner implements BlockLoop.Forks {
               Frequency.megahertz(),
               timed.counts());
       journal.add(entry);
-      residentSum += worker.processMemory().resident();
-      residentCount++;
+      if (shared.isEmpty()) {
+        residentSum += worker.processMemory().resident();
+        residentCount++;
+      }
       return entry;
     }
 
@@ -399,7 +430,9 @@ final class ForkRunner implements BlockLoop.Forks {
       if (shuttingDown()) {
         throw new RunException("stopped: './steelyard resume' goes on from here", cause);
       }
-      close();
+      if (worker != null) {
+        worker.close();
+      }
       end(failure);
     }
 

@@ -78,6 +78,27 @@ public record Limits(
     return Double.isFinite(share) ? OptionalDouble.of(share) : OptionalDouble.empty();
   }
 
+  /** What a machine allows, where it runs no model. */
+  public static Limits ofMachine(
+      int threads, double readBytesPerSecond, String arithmetic, double productsPerSecond) {
+    return new Limits(threads, readBytesPerSecond, arithmetic, productsPerSecond, 0, 0, 0, 0, 0, 0);
+  }
+
+  /**
+   * The share of the roofline of work that was counted: the longer of its least reading time and
+   * its least multiplying time ÷ the time it took.
+   *
+   * @param bytes read and written
+   * @param products multiply-and-add operations
+   * @return empty where the peak is not known
+   */
+  public OptionalDouble share(double bytes, double products, double seconds) {
+    return productsPerSecond > 0
+        ? OptionalDouble.of(
+            Math.max(bytes / readBytesPerSecond, products / productsPerSecond) / seconds)
+        : OptionalDouble.empty();
+  }
+
   /** Decode is limited by memory all the same. */
   private static double unknown(boolean decode) {
     return decode ? 0 : Double.NaN;

@@ -23,6 +23,8 @@ import java.util.Optional;
  * @param limits what the machine and the model allow at best, where it was measured before the run
  * @param precisions where labels run the model in other precisions, each from a file of its own
  * @param leftOut by {@link Cell#id}, why cells are not measured that would be
+ * @param sharing whether labels of one engine share a process in each block, one after the other,
+ *     instead of having a fresh one each
  */
 public record Study(
     String command,
@@ -36,7 +38,8 @@ public record Study(
     List<String> allowed,
     Optional<Limits> limits,
     Optional<Precisions> precisions,
-    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Map<String, String>> leftOut) {
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Map<String, String>> leftOut,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Boolean> sharing) {
 
   /** Begins the metric of a benchmark's workload; its name follows. */
   public static final String OPERATION = "operation:";
@@ -278,7 +281,8 @@ public record Study(
         .allowed(allowed)
         .limits(limits)
         .precisions(precisions)
-        .leftOut(leftOut.orElse(Map.of()));
+        .leftOut(leftOut.orElse(Map.of()))
+        .sharing(sharesProcesses());
   }
 
   /** The file that a label runs. */
@@ -299,6 +303,11 @@ public record Study(
   /** The workloads that the metrics need, in the order in which they are reported. */
   public List<Workload> workloads() {
     return metrics.stream().map(shape::workload).distinct().toList();
+  }
+
+  /** Whether labels of one engine share a process in each block. */
+  public boolean sharesProcesses() {
+    return sharing.orElse(false);
   }
 
   /** Whether a cell is not measured. */

@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * Makes a {@link Study} part by part. Everything but the lines allowed to differ, the limits, the
- * precisions and what is left out has to be given.
+ * precisions, what is left out and the sharing of processes has to be given.
  */
 public final class StudyBuilder {
   private final String command;
@@ -22,6 +22,7 @@ public final class StudyBuilder {
   private Optional<Limits> limits = Optional.empty();
   private Optional<Study.Precisions> precisions = Optional.empty();
   private Map<String, String> leftOut = Map.of();
+  private boolean sharing;
 
   StudyBuilder(String command) {
     this.command = command;
@@ -93,6 +94,12 @@ public final class StudyBuilder {
     return this;
   }
 
+  /** Whether labels of one engine share a process in each block. */
+  public StudyBuilder sharing(boolean sharing) {
+    this.sharing = sharing;
+    return this;
+  }
+
   /**
    * The study.
    *
@@ -111,6 +118,7 @@ public final class StudyBuilder {
         allowed,
         limits,
         precisions,
-        leftOut.isEmpty() ? Optional.empty() : Optional.of(Map.copyOf(leftOut)));
+        leftOut.isEmpty() ? Optional.empty() : Optional.of(Map.copyOf(leftOut)),
+        sharing ? Optional.of(true) : Optional.empty());
   }
 }

@@ -60,14 +60,22 @@ public final class Workers {
   public WorkerProcess start(
       String name, String engine, Map<String, String> options, Timeouts timeouts)
       throws WorkerException {
-    Map<String, String> environment = EngineSpec.environment(options);
+    return start(name, command(engine, options), timeouts);
+  }
+
+  /** Starts a worker by its command. */
+  public WorkerProcess start(String name, WorkerCommand command, Timeouts timeouts)
+      throws WorkerException {
+    return WorkerProcess.start(command, stderr.apply(name), scratch, timeouts);
+  }
+
+  /** How an engine's worker is started. Labels with the same command can share a process. */
+  public WorkerCommand command(String engine, Map<String, String> options) {
     try {
-      WorkerCommand command =
-          registry
-              .command(new EngineSpec(engine, engine, options, engine))
-              .with(environment)
-              .onCpus(settings.affinity());
-      return WorkerProcess.start(command, stderr.apply(name), scratch, timeouts);
+      return registry
+          .command(new EngineSpec(engine, engine, options, engine))
+          .with(EngineSpec.environment(options))
+          .onCpus(settings.affinity());
     } catch (EngineException e) {
       throw new RunException(e.getMessage(), e);
     }

@@ -232,6 +232,20 @@ class BlockLoopTest {
   }
 
   @Test
+  void onceTheBudgetIsSpentNoBlockIsMeasuredAgain() throws WorkerException {
+    budget(2.5 * CELLS);
+    machine.stealing.addAll(List.of("1.1", "3.1"));
+
+    assertThat(ids(run()))
+        .anyMatch(id -> id.startsWith("1.2 "))
+        .noneMatch(id -> id.startsWith("3.2 "));
+    assertThat(notes)
+        .contains(
+            "block 3 was disturbed (the hypervisor took 2.0 % of processor time); it stands all"
+                + " the same");
+  }
+
+  @Test
   void aBlockThatIsMeasuredAgainAddsWorkAndBeginsNothingAnew() throws WorkerException {
     machine.readings.put("1", new Sentinel.Reading(1_200_000, 2_000_000));
 

@@ -23,12 +23,14 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ForkRunnerTest {
   private static final int PROMPTS = 8;
+  private static final Prompts PROMPT = new Prompts(List.of(new int[] {1, 2, 3}));
 
   @TempDir private Path folder;
 
@@ -112,15 +114,16 @@ class ForkRunnerTest {
       Journal journal,
       List<BlockLoop.Place> places,
       Map<String, EngineParity> parity) {
-    Workers workers =
-        new Workers(
-            study.model(),
-            study.settings(),
-            EngineRegistry.of(folder.resolve("engines")),
-            name -> folder.resolve("stderr.log"),
-            folder.resolve("scratch"));
-    Prompts prompts = new Prompts(List.of(new int[] {1, 2, 3}));
-    new ForkRunner(study, workers, prompts, journal, parity).run(places);
+    new ForkRunner(study, workers(study), PROMPT, journal, parity).run(places);
+  }
+
+  private Workers workers(Study study) {
+    return new Workers(
+        study.model(),
+        study.settings(),
+        EngineRegistry.of(folder.resolve("engines")),
+        name -> folder.resolve("stderr.log"),
+        folder.resolve("scratch"));
   }
 
   /** The test engine says that its build is 1. */
@@ -189,6 +192,62 @@ class ForkRunnerTest {
       }
       assertThat(failures).containsOnlyKeys("missing", "b").containsEntry("b", "");
       assertThat(failures.get("missing")).isNotEmpty();
+    }
+  }
+
+  @Test
+  void labelsThatShareAProcessWorkInItOneAfterTheOther() {
+    Map<String, EngineParity> parity =
+        Map.of("a/x", provedBuild("1"), "b", TestData.built(TestData.parity("b"), "1"));
+    List<Entry.ForkStart> starts = new ArrayList<>();
+    List<String> trials = new ArrayList<>();
+    try (Journal journal = journal();
+        SharedWorkers shared = new SharedWorkers(workers(STUDY))) {
+      ForkRunner runner =
+          new ForkRunner(STUDY, workers(STUDY), PROMPT, journal, parity, Optional.of(shared));
+      runner.run(List.of(place("a/x"), place("b")));
+      runner.run(List.of(new BlockLoop.Place(3, 1, place("b").cell(), 1, 1)));
+
+      for (Entry entry : journal.entries()) {
+        switch (entry) {
+          case Entry.ForkStart start -> starts.add(start);
+          case Entry.Call call when call.role() == Entry.Role.TRIAL ->
+              trials.add(Cell.label(call.cell()) + call.index());
+          case Entry.ForkEnd end -> {
+            assertThat(end.failure()).isEmpty();
+            assertThat(end.peakBytes()).as("no label's own").isZero();
+          }
+          default -> {}
+        }
+      }
+    }
+    assertThat(trials).containsExactly("a/x0", "a/x1", "a/x2", "b0", "b1", "b2", "b0");
+    assertThat(starts.get(1).pid()).isEqualTo(starts.get(0).pid());
+    assertThat(starts.get(2).pid()).as("another block's").isNotEqualTo(starts.get(1).pid());
+    assertThat(starts.get(0).runtimeNanos()).isPositive();
+    assertThat(starts.get(1).runtimeNanos()).as("it was there already").isZero();
+    assertThat(ProcessHandle.of(starts.get(0).pid())).as("ended").isEmpty();
+    assertThat(ProcessHandle.of(starts.get(2).pid())).as("ended").isEmpty();
+  }
+
+  @Test
+  void aLabelThatFailsInASharedProcessHoldsUpNoOther() {
+    Study study = withEngine("missing", new Study.Engine("none", "/bin/false", Map.of()));
+    Map<String, EngineParity> parity =
+        Map.of(
+            "missing",
+            TestData.built(TestData.parity("a/x"), "1"),
+            "b",
+            TestData.built(TestData.parity("b"), "1"));
+    try (Journal journal = journal();
+        SharedWorkers shared = new SharedWorkers(workers(study))) {
+      new ForkRunner(study, workers(study), PROMPT, journal, parity, Optional.of(shared))
+          .run(List.of(place("missing"), place("b")));
+
+      assertThat(journal.entries())
+          .filteredOn(Entry.ForkEnd.class::isInstance)
+          .extracting(end -> ((Entry.ForkEnd) end).failure().isEmpty())
+          .containsExactly(false, true);
     }
   }
 

@@ -54,6 +54,15 @@ class LimitsTest {
   }
 
   @Test
+  void countedWorkHasTheShareOfWhatTakesLonger() {
+    // 500 bytes at 1,000 a second or 300 operations at 100, of 4 s.
+    Limits limits = Limits.ofMachine(2, 1_000, "f32", 100);
+    assertThat(limits.share(500, 300, 4).orElseThrow()).isCloseTo(0.75, within(ROUNDING));
+    assertThat(limits.share(5_000, 300, 10).orElseThrow()).isCloseTo(0.5, within(ROUNDING));
+    assertThat(Limits.ofMachine(2, 1_000, "f32", 0).share(500, 300, 4)).isEmpty();
+  }
+
+  @Test
   void whatCantBeCountedHasNoShare() {
     Limits limits = TestData.limits(10_000);
 

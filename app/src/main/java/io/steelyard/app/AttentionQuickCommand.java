@@ -1,0 +1,135 @@
+package io.steelyard.app;
+
+import io.steelyard.engines.attention.AttentionProblem;
+import io.steelyard.kernels.DataType;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.attention.Variants;
+import io.steelyard.lab.benchmark.BenchmarkProtocol;
+import io.steelyard.lab.study.Study;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+@Command(
+    name = "quick",
+    mixinStandardHelpOptions = true,
+    showDefaultValues = true,
+    description = {
+      "Proves all variants of attention and weighs them at 1K, 4K and 16K in half a minute.",
+      "",
+      "One causal head of 32 values in float32: each variant is first held to its definition, then"
+          + " timed in three to six blocks, as many as fit. In a block all variants share one fresh"
+          + " process, one after the other, with a call to warm up and one that counts; 'attention"
+          + " range' gives each a process of its own. What would not fit into memory, or take over a second a pass, is"
+          + " said to be so and left out. The last line is the verdict."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  ./steelyard attention quick",
+      "  ./steelyard attention quick --threads 1 --json"
+    })
+final class AttentionQuickCommand implements Callable<Integer> {
+  private static final String BASELINE = "flash";
+
+  /** Variants whose kinds differ in more than a number. */
+  private static final List<String> FURTHER =
+      List.of(
+          "block-sparse:pattern=dilated-sparse",
+          "block-sparse:pattern=global-local",
+          "block-sparse:pattern=hierarchical",
+          "block-sparse:pattern=strided",
+          "block-sparse:pattern=random",
+          "block-sparse:pattern=adaptive",
+          "sparse:pattern=random",
+          "sparse:pattern=strided",
+          "sparse:pattern=local-global",
+          "flex:rules=causal/sliding-window");
+
+  /** Passes of a call by length: enough for the clock, and for the JVM's compilers to see. */
+  private static final Map<Integer, Integer> OPERATIONS = lengths();
+
+  private static final int VALUES = 32;
+  private static final double MOST_SECONDS = 1;
+  private static final int TRIALS = 1;
+  private static final int WARM_UP_CALLS = 1;
+
+  /** As many as the budget allows, three at least. */
+  private static final int MOST_BLOCKS = 6;
+
+  private static final double BUDGET_SECONDS = 13;
+
+  @Spec CommandSpec spec;
+
+  @Option(
+      names = "--runs",
+      paramLabel = "DIR",
+      defaultValue = "runs",
+      description = "where run directories lie")
+  Path runs;
+
+  @Mixin ThreadsOption threads;
+  @Mixin VerdictOptions verdict;
+
+  private static Map<Integer, Integer> lengths() {
+    Map<Integer, Integer> operations = new LinkedHashMap<>();
+    operations.put(1 << 10, 8);
+    operations.put(1 << 12, 1);
+    operations.put(1 << 14, 1);
+    return operations;
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    AttentionProblem problem =
+        new AttentionProblem(
+            1, 1, VALUES, 1, true, DataType.F32, Kernels.best(), threads.count(), true, true);
+    Set<String> spellings = new LinkedHashSet<>(List.of(BASELINE));
+    spellings.addAll(Variants.descriptions().keySet());
+    spellings.addAll(FURTHER);
+    Map<String, AttentionStudy.Label> labels = new LinkedHashMap<>();
+    spellings.forEach(name -> labels.put(name, new AttentionStudy.Label(name, problem)));
+    Study study =
+        new AttentionStudy(labels, List.copyOf(OPERATIONS.keySet()), MOST_SECONDS)
+            .of(
+                CommandText.of(spec),
+                "attention quick, %s".formatted(problem.title()),
+                new Study.Design(
+                    MOST_BLOCKS,
+                    TRIALS,
+                    WARM_UP_CALLS,
+                    MOST_SECONDS,
+                    BUDGET_SECONDS,
+                    verdict.margin,
+                    DesignOptions.SEED));
+    return new StudyConsole(new Console(), verdict.json, new AttentionQuickPrinter())
+        .begin(runs, "attention-quick", sharing(study));
+  }
+
+  /** The same study in shared processes, with so many passes a call. */
+  static Study sharing(Study study) {
+    Map<String, Study.Engine> engines = new LinkedHashMap<>();
+    study
+        .engines()
+        .forEach(
+            (label, engine) -> {
+              Map<String, String> options = new LinkedHashMap<>(engine.options());
+              OPERATIONS.forEach(
+                  (length, count) ->
+                      options.put(
+                          BenchmarkProtocol.operations(AttentionProblem.name(length)),
+                          Integer.toString(count)));
+              engines.put(label, new Study.Engine(engine.spec(), engine.name(), options));
+            });
+    return study.toBuilder().engines(engines).sharing(true).build();
+  }
+}
