@@ -42,7 +42,7 @@ final class AttentionSpellings {
   static List<String> atDensities(List<String> spellings, List<Double> densities) {
     List<String> all = new ArrayList<>();
     for (String spelling : spellings) {
-      List<String> parts = List.of(spelling.split("[:,]"));
+      List<String> parts = List.of(spelling.split("[:,]", -1));
       boolean sparse = parts.getFirst().equals("sparse");
       boolean given = parts.stream().anyMatch(AttentionSpellings::saysHowMuch);
       if (given || !(sparse || parts.stream().anyMatch(CHOSEN::contains))) {

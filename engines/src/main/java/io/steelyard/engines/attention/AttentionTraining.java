@@ -62,7 +62,7 @@ public final class AttentionTraining {
         model.session().truncate(0);
         model.session().advance(windows.get(i), 0, tokens);
       }
-      listener.progress("fitting", 0, "%,d pairs of blocks".formatted(training.pairs()));
+      listener.progress("fitting", 0, "%d pairs of blocks".formatted(training.pairs()));
       return new Result(windows.size(), training.pairs(), training.fit());
     }
   }

@@ -12,7 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.IntPredicate;
 
 /**
@@ -38,7 +37,7 @@ public final class VariantKernels extends ForwardingKernels {
   private record Layer(int index, KeyValues.Shape shape, Rows keys, Rows values) {}
 
   private final Workbench workbench;
-  private final Map<KeyValues, Layer> layers = new IdentityHashMap<>();
+  private final IdentityHashMap<KeyValues, Layer> layers = new IdentityHashMap<>();
   private Variant variant;
   private IntPredicate where = _ -> false;
   private Observer observer = (_, _, _, _) -> {};
