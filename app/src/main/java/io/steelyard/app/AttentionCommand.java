@@ -11,9 +11,11 @@ import picocli.CommandLine.Command;
       AttentionQuickCommand.class,
       AttentionRangeCommand.class,
       AttentionImpactCommand.class,
+      AttentionRingCommand.class,
+      AttentionPlotCommand.class,
+      AttentionExtremeCommand.class,
       AttentionAccuracyCommand.class,
-      AttentionTrainCommand.class,
-      AttentionRingCommand.class
+      AttentionTrainCommand.class
     },
     description = {
       "Weighs variants of attention against one another, each proved to be what its name says."
@@ -25,7 +27,8 @@ import picocli.CommandLine.Command;
       "  ./steelyard attention quick",
       "  ./steelyard attention range document --variants flash,block-sparse --quick",
       "  ./steelyard attention impact --variants dilated",
-      "  ./steelyard attention accuracy --density 0.1",
-      "  ./steelyard attention ring --processes 2,4"
+      "  ./steelyard attention ring --processes 2,4",
+      "  ./steelyard attention extreme --memory 4G --time 10s",
+      "  ./steelyard attention accuracy --density 0.1"
     })
 final class AttentionCommand {}

@@ -1,31 +1,14 @@
 package io.steelyard.app;
 
-import io.steelyard.engines.attention.AttentionProblem;
-import io.steelyard.lab.metric.Metric;
-import io.steelyard.lab.record.Blocks;
-import io.steelyard.lab.record.ForkRecord;
 import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.run.StudyRun;
-import io.steelyard.lab.study.Cell;
-import io.steelyard.lab.study.Study;
 import io.steelyard.reports.DetailTable;
 import io.steelyard.reports.terminal.Format;
-import io.steelyard.stats.Interval;
-import io.steelyard.stats.Intervals;
-import io.steelyard.stats.Sample;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.TreeMap;
-import java.util.function.ToDoubleFunction;
 
 /** How the time of variants of attention grows with the length, and where they overtake. */
 record AttentionGrowthView(List<Row> rows) implements StudyView {
-  /** Fewer lengths fit any line. */
-  private static final int LEAST_LENGTHS = 3;
-
   /**
    * One variant.
    *
@@ -47,114 +30,29 @@ record AttentionGrowthView(List<Row> rows) implements StudyView {
       Double crossoverLow,
       Double crossoverHigh) {}
 
-  /** {@code log(time) = slope · log(length) + constant}. */
-  private record Line(double slope, double constant) {
-    static Line through(Map<Double, Double> points) {
-      double n = points.size();
-      double meanX =
-          points.keySet().stream().mapToDouble(Double::doubleValue).average().orElseThrow();
-      double meanY =
-          points.values().stream().mapToDouble(Double::doubleValue).average().orElseThrow();
-      double products = 0;
-      double squares = 0;
-      for (Map.Entry<Double, Double> point : points.entrySet()) {
-        products += (point.getKey() - meanX) * (point.getValue() - meanY);
-        squares += (point.getKey() - meanX) * (point.getKey() - meanX);
-      }
-      double slope = n < 2 ? Double.NaN : products / squares;
-      return new Line(slope, meanY - slope * meanX);
-    }
-
-    /** Where a line that begins higher falls below another. */
-    OptionalDouble fallsBelow(Line other) {
-      double at = (constant - other.constant) / (other.slope - slope);
-      return slope < other.slope && Double.isFinite(at)
-          ? OptionalDouble.of(at)
-          : OptionalDouble.empty();
-    }
-  }
-
   static Optional<StudyView> of(RunDirectory directory, StudyRun.Outcome outcome) {
-    Study study = directory.plan();
-    if (study.engines().values().stream()
-        .noneMatch(engine -> engine.name().equals(AttentionProblem.ENGINE))) {
+    if (!AttentionCurves.isOf(directory.plan())) {
       return Optional.empty();
     }
-    Map<String, List<Line>> lines = new TreeMap<>();
-    for (String label : study.engines().keySet()) {
-      lines.put(label, lines(study, outcome, label));
-    }
-    List<Row> rows = new ArrayList<>();
-    for (String label : study.engines().keySet()) {
-      if (!lines.get(label).isEmpty()) {
-        rows.add(
-            row(
-                label,
-                measured(study, label),
-                lines.get(label),
-                label.equals(study.baseline()) ? List.of() : lines.get(study.baseline()),
-                study.design().seed()));
-      }
-    }
+    AttentionCurves curves = AttentionCurves.of(directory, outcome.blocks());
+    AttentionGrowth growth = new AttentionGrowth(curves);
+    List<Row> rows =
+        growth.variants().stream().map(variant -> row(growth, variant, curves.baseline())).toList();
     return rows.isEmpty() ? Optional.empty() : Optional.of(new AttentionGrowthView(rows));
   }
 
-  private static int measured(Study study, String label) {
-    return (int)
-        study.workloads().stream()
-            .filter(workload -> !study.leavesOut(new Cell(label, workload)))
-            .count();
-  }
-
-  /** A line for each block in which every length was measured. */
-  private static List<Line> lines(Study study, StudyRun.Outcome outcome, String label) {
-    List<Line> lines = new ArrayList<>();
-    if (measured(study, label) < LEAST_LENGTHS) {
-      return lines;
-    }
-    for (Blocks.Block block : outcome.blocks().all()) {
-      Map<Double, Double> points = new TreeMap<>();
-      for (Metric metric : Metric.of(study)) {
-        ForkRecord fork = block.forks().get(new Cell(label, metric.workload()).id());
-        if (fork != null && fork.sound()) {
-          double length = AttentionProblem.length(metric.workload().title());
-          points.put(Math.log(length), Math.log(metric.sample(List.of(fork)).mean()));
-        }
-      }
-      if (points.size() == measured(study, label)) {
-        lines.add(Line.through(points));
-      }
-    }
-    return lines;
-  }
-
-  private static Row row(
-      String label, int lengths, List<Line> own, List<Line> baseline, long seed) {
-    Optional<Interval> exponent = interval(own, Line::slope, seed);
-    List<Double> crossings = new ArrayList<>();
-    for (int i = 0; i < Math.min(own.size(), baseline.size()); i++) {
-      own.get(i).fallsBelow(baseline.get(i)).ifPresent(crossings::add);
-    }
-    boolean crosses = !crossings.isEmpty() && crossings.size() == own.size();
-    Optional<Interval> crossover =
-        crosses ? interval(crossings, Double::doubleValue, seed) : Optional.empty();
+  private static Row row(AttentionGrowth growth, String variant, String baseline) {
+    AttentionGrowth.Estimate exponent = growth.exponent(variant);
+    Optional<AttentionGrowth.Estimate> crossover = growth.crossover(variant, baseline);
     return new Row(
-        label,
-        lengths,
-        own.stream().mapToDouble(Line::slope).average().orElseThrow(),
-        exponent.map(Interval::low).orElse(null),
-        exponent.map(Interval::high).orElse(null),
-        crosses
-            ? Double.valueOf(
-                Math.exp(
-                    crossings.stream().mapToDouble(Double::doubleValue).average().orElseThrow()))
-            : null,
-        crossover.map(Interval::low).map(Math::exp).orElse(null),
-        crossover.map(Interval::high).map(Math::exp).orElse(null));
-  }
-
-  private static <T> Optional<Interval> interval(List<T> of, ToDoubleFunction<T> value, long seed) {
-    return Intervals.mean(Sample.ofForks(of.stream().mapToDouble(value).toArray()), seed);
+        variant,
+        growth.lengths(variant),
+        exponent.value(),
+        exponent.low(),
+        exponent.high(),
+        crossover.map(AttentionGrowth.Estimate::value).orElse(null),
+        crossover.map(AttentionGrowth.Estimate::low).orElse(null),
+        crossover.map(AttentionGrowth.Estimate::high).orElse(null));
   }
 
   @Override

@@ -41,14 +41,7 @@ final class AttentionImpactCommand implements Callable<Integer> {
       description = "lengths, such as 1000,4K,1M")
   List<String> lengths;
 
-  @Option(
-      names = "--call-limit",
-      paramLabel = "TIME",
-      converter = Converters.Seconds.class,
-      defaultValue = "60s",
-      description = "a variant is left out where one pass would take longer than about this")
-  Double callLimit;
-
+  @Mixin CallLimitOption callLimit;
   @Mixin AttentionOptions attention;
   @Mixin VerdictOptions verdict;
   @Mixin DesignOptions design;
@@ -70,7 +63,7 @@ final class AttentionImpactCommand implements Callable<Integer> {
       labels.put("memory pool", label(spelling, problem, true, false));
       labels.put("both", label(spelling, problem, true, true));
       Study study =
-          new AttentionStudy(labels, tokens, callLimit)
+          new AttentionStudy(labels, tokens, callLimit.seconds)
               .of(
                   CommandText.of(spec),
                   "%s, %s".formatted(spelling, problem.title()),

@@ -83,7 +83,7 @@ final class AttentionQuickCommand implements Callable<Integer> {
   private static Map<Integer, Integer> lengths() {
     Map<Integer, Integer> operations = new LinkedHashMap<>();
     operations.put(1 << 10, 8);
-    operations.put(1 << 12, 2);
+    operations.put(1 << 12, 1);
     operations.put(1 << 14, 1);
     return operations;
   }

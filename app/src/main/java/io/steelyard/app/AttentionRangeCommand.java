@@ -48,14 +48,6 @@ final class AttentionRangeCommand implements Callable<Integer> {
   List<String> lengths = List.of();
 
   @Option(
-      names = "--call-limit",
-      paramLabel = "TIME",
-      converter = Converters.Seconds.class,
-      defaultValue = "60s",
-      description = "a variant is left out where one pass would take longer than about this")
-  Double callLimit;
-
-  @Option(
       names = "--pattern-cache",
       negatable = true,
       defaultValue = "true",
@@ -79,6 +71,7 @@ final class AttentionRangeCommand implements Callable<Integer> {
               + " repeatable")
   List<String> peers = List.of();
 
+  @Mixin CallLimitOption callLimit;
   @Mixin AttentionOptions attention;
   @Mixin VerdictOptions verdict;
   @Mixin DesignOptions design;
@@ -96,7 +89,7 @@ final class AttentionRangeCommand implements Callable<Integer> {
       labels.put(peer, AttentionStudy.Label.ofProgram(peer, problem));
     }
     Study study =
-        new AttentionStudy(labels, tokens, callLimit)
+        new AttentionStudy(labels, tokens, callLimit.seconds)
             .of(CommandText.of(spec), title(problem), design, verdict.margin);
     return new StudyConsole(new Console(), verdict.json, new ViewPrinter())
         .begin(design.runs, "attention-" + range.name().toLowerCase(Locale.ROOT), study);

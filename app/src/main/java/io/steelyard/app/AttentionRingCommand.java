@@ -121,13 +121,17 @@ final class AttentionRingCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    if (shards == null) {
+      shards = variant.equals(RingProblem.EXACT) ? Shards.ZIGZAG : Shards.CONTIGUOUS;
+    }
     AttentionProblem problem = attention.problem();
     List<Integer> tokens = AttentionOptions.lengths(lengths);
+    Map<String, RingProblem> rings = rings(problem, tokens);
+    String same = rings.values().iterator().next().inOneProcess();
     Map<String, AttentionStudy.Label> labels = new LinkedHashMap<>();
-    for (String spelling : attention.variants == null ? List.of("flash") : attention.spellings()) {
+    for (String spelling : attention.variants == null ? List.of(same) : attention.spellings()) {
       labels.put(spelling, new AttentionStudy.Label(spelling, problem));
     }
-    Map<String, RingProblem> rings = rings(problem, tokens);
     rings.forEach(
         (label, ring) ->
             labels.put(

@@ -28,6 +28,9 @@ final class AttentionSpellings {
         spellings.add(part.strip());
       }
     }
+    if (spellings.contains("")) {
+      throw new UsageException("--variants has a comma with no variant beside it: " + variants);
+    }
     if (spellings.stream().distinct().count() < spellings.size()) {
       throw new UsageException("--variants names one twice: " + variants);
     }

@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.engines.ProcessFacts;
 import io.steelyard.engines.attention.AttentionProblem;
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Tier;
 import io.steelyard.kernels.attention.AttentionShape;
 import io.steelyard.kernels.attention.Estimate;
@@ -74,20 +75,22 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
     if (lengths.stream().allMatch(length -> leftOut.containsKey(cell(baseline, length)))) {
       throw new UsageException("nothing can be measured: " + leftOut.values().iterator().next());
     }
-    int threads = labels.get(baseline).problem().threads();
+    AttentionProblem problem = labels.get(baseline).problem();
+    // Tiles multiply 16 bits; everything else is float32.
+    DataType multiplied = problem.tier() == Tier.AMX ? problem.type() : DataType.F32;
     return BenchmarkRun.study(
             command, title, engines, lengths.stream().map(AttentionProblem::name).toList())
         .baseline(baseline)
         .settings(DesignOptions.withoutModel())
         .design(design)
-        .limits(Calibration.of(Home.cache()).limits(threads))
+        .limits(Calibration.of(Home.cache()).limits(problem.threads(), multiplied))
         .leftOut(leftOut)
         .build();
   }
 
   /** By cell, why it is left out. */
   private Map<String, String> leftOut() {
-    long free = ProcessFacts.availableMemory().orElse(Long.MAX_VALUE) - ROOM;
+    long free = freeMemory();
     Map<String, String> leftOut = new LinkedHashMap<>();
     for (int length : lengths) {
       labels.forEach(
@@ -116,15 +119,25 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
     if (bytes > free) {
       return Optional.of(
           "needs about %s of memory, and %s are free"
-              .formatted(Format.bytes(bytes), Format.bytes(Math.max(0, free))));
+              .formatted(Format.bytes(bytes), Format.bytes(free)));
     }
-    double products = 2 * estimate.scores() * shape.dimension();
-    double seconds = products / (problem.threads() * productsPerSecond(problem.tier()));
+    double seconds = seconds(problem, estimate);
     return seconds <= callSeconds
         ? Optional.empty()
         : Optional.of(
             "would take about %s s a pass, where --call-limit allows %s"
                 .formatted(Format.significant(seconds, 2), Format.significant(callSeconds, 2)));
+  }
+
+  /** About how long a pass takes, by a rule of thumb: nothing of its kind was measured yet. */
+  static double seconds(AttentionProblem problem, Estimate estimate) {
+    double products = 2 * estimate.scores() * problem.dimension();
+    return products / (problem.threads() * productsPerSecond(problem.tier()));
+  }
+
+  /** Memory for what is measured: what is free, without what a process needs beside it. */
+  static long freeMemory() {
+    return Math.max(0, ProcessFacts.availableMemory().orElse(Long.MAX_VALUE) - ROOM);
   }
 
   /** What a thread of a tier does at least, where it is not hindered. */

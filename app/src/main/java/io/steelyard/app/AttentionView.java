@@ -8,7 +8,6 @@ import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.run.BenchmarkRun;
 import io.steelyard.lab.run.StudyRun;
 import io.steelyard.lab.study.Cell;
-import io.steelyard.lab.study.Limits;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.reports.DetailTable;
@@ -35,7 +34,7 @@ import java.util.stream.Stream;
  */
 record AttentionView(String title, List<Row> rows, List<String> leftOut, String ofLimit)
     implements StudyView {
-  private static final String BASELINE = "baseline";
+  static final String BASELINE = "baseline";
 
   /**
    * One variant at one length.
@@ -111,13 +110,15 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
   }
 
   private static String ofLimit(Study study) {
-    Optional<Limits> known = study.limits().filter(limits -> limits.productsPerSecond() > 0);
-    return known
+    return study
+        .limits()
         .map(
             limits ->
-                RooflineTable.measured(limits)
-                    + " It is what scores computed and bytes moved need; over 100 % caches held what"
-                    + " was moved.")
+                limits.productsPerSecond() > 0
+                    ? RooflineTable.measured(limits)
+                        + " It is what scores computed and bytes moved need; over 100 % caches held"
+                        + " what was moved."
+                    : "Of limit: this processor's peak of products isn't known.")
         .orElseGet(() -> RooflineTable.advice(problem(study, study.baseline()).threads()) + ".");
   }
 

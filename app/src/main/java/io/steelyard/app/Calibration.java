@@ -123,17 +123,22 @@ final class Calibration {
     return roofline(threads).map(roofline -> limits(roofline, model));
   }
 
-  /** What this machine allows of work in float32, if it was measured. */
-  Optional<Limits> limits(int threads) {
-    String type = Roofline.limit(DataType.F32);
-    return roofline(threads)
-        .map(
-            roofline ->
-                Limits.ofMachine(
-                    threads,
-                    roofline.readBytesPerSecond(),
-                    type,
-                    roofline.productsPerSecond().getOrDefault(type, 0.0)));
+  /**
+   * What this machine allows, if it was measured.
+   *
+   * @param multiplied type of the products
+   */
+  Optional<Limits> limits(int threads, DataType multiplied) {
+    return roofline(threads).map(roofline -> limits(roofline, multiplied));
+  }
+
+  private static Limits limits(Roofline roofline, DataType multiplied) {
+    String limit = roofline.bound(Roofline.limit(multiplied), true);
+    return Limits.ofMachine(
+        roofline.threads(),
+        roofline.readBytesPerSecond(),
+        limit,
+        roofline.productsPerSecond().getOrDefault(limit, 0.0));
   }
 
   private static Limits limits(Roofline roofline, Path model) {

@@ -38,6 +38,9 @@ final class StudyConsole {
   /** Metrics that are shares of the roofline. */
   private static final List<String> WITH_SHARES = List.of("prefill", "decode");
 
+  /** Cells that are named before a run which aren't measured in it. */
+  private static final int MOST_LEFT_OUT = 6;
+
   private final Console console;
   private final boolean json;
 
@@ -104,10 +107,19 @@ final class StudyConsole {
                   study.model().name(),
                   directory.path(),
                   directory.path()));
+      noteLeftOut(study);
       if (study.hasModel()) {
         console.note(Expectation.of(study, Home.cache()));
       }
       return run(directory);
+    }
+  }
+
+  private void noteLeftOut(Study study) {
+    List<String> why = study.leftOut().orElse(Map.of()).values().stream().sorted().toList();
+    why.stream().limit(MOST_LEFT_OUT).forEach(each -> console.note("left out: " + each));
+    if (why.size() > MOST_LEFT_OUT) {
+      console.note("left out: %d more, named in the report".formatted(why.size() - MOST_LEFT_OUT));
     }
   }
 

@@ -27,6 +27,7 @@ final class AttentionRingTest {
   private CommandLineTest.Outcome ring(String... arguments) {
     List<String> all = new ArrayList<>(List.of("attention", "ring", "--heads", "2"));
     all.addAll(List.of("--dim", "16", "--runs", folder.toString(), "--forks", "1"));
+    all.add("--quick");
     all.addAll(List.of("--trials", "2", "--json"));
     all.addAll(List.of(arguments));
     return CommandLineTest.run("", all.toArray(String[]::new));
@@ -56,7 +57,7 @@ final class AttentionRingTest {
     // Keys and values of one head of 16 float32, and two headers of 20 bytes.
     long bytes = 2L * 1001 * 16 * 4 + 40;
     assertThat(document.ranks().stream().mapToDouble(RingRanksView.Row::sentBytes).sum())
-        .isEqualTo(bytes);
+        .isEqualTo((double) bytes);
     RingExactnessView.Row exactness = document.exactness().getFirst();
     assertThat(exactness.sentBytes()).isEqualTo(exactness.predictedBytes()).isEqualTo(bytes);
     assertThat(exactness.relativeDifference()).isLessThan(exactness.bound());
@@ -78,6 +79,11 @@ final class AttentionRingTest {
         .contains("a length of 3 can't be split into 4 chunks for 2 ranks");
     assertThat(ring("--processes", "0").err()).contains("--processes 0 is out of range");
     assertThat(ring("--patience", "0s").err()).contains("'0s' is no duration");
+    assertThat(ring("--variant", "ring-dilated-v3", "--shards", "zigzag").err())
+        .contains("takes contiguous shards");
+    assertThat(ring("--variant", "flash").err())
+        .contains("attention flash isn't computed by ranks");
+    assertThat(ring("--variant", "ring:ranks=3").err()).contains("has 'ranks' twice");
     assertThat(ring("--shards", "round").code()).isEqualTo(ExitCode.USAGE);
   }
 }

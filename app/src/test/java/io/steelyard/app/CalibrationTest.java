@@ -3,6 +3,7 @@ package io.steelyard.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.calibration.Noise;
@@ -64,6 +65,17 @@ final class CalibrationTest {
     assertThat(limits.productsPerSecond()).isEqualTo(180e9);
     assertThat(limits.layerBytes()).isEqualTo(4 * limits.layerProducts()).isPositive();
     assertThat(calibration.limits(model, 1)).isEmpty();
+  }
+
+  @Test
+  void aRunWithoutAModelTakesTheLimitOfWhatItMultiplies() {
+    calibration.keep(new Roofline(2, 20e9, Map.of("bf16 amx", 900e9, "f32", 180e9)));
+
+    assertThat(calibration.limits(2, DataType.F32))
+        .contains(Limits.ofMachine(2, 20e9, "f32", 180e9));
+    assertThat(calibration.limits(2, DataType.F16))
+        .contains(Limits.ofMachine(2, 20e9, "bf16 amx", 900e9));
+    assertThat(calibration.limits(1, DataType.F32)).isEmpty();
   }
 
   @Test

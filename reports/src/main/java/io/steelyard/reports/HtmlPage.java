@@ -17,6 +17,7 @@ final class HtmlPage {
       table{border-collapse:collapse;margin:1rem 0}
       th,td{border-bottom:1px solid #ddd;padding:.25rem .75rem;text-align:left;vertical-align:top}
       .figure{text-align:right;font-variant-numeric:tabular-nums}
+      img{max-width:100%}
       pre{background:#f6f6f6;padding:.75rem;overflow-x:auto;line-height:1.3}
       """;
 
@@ -82,6 +83,21 @@ final class HtmlPage {
         }
         xml.writeEndElement();
       }
+      return this;
+    } catch (XMLStreamException e) {
+      throw impossible(e);
+    }
+  }
+
+  /** Adds a figure from a file beside the page. */
+  HtmlPage figure(String file, String caption) {
+    try {
+      xml.writeStartElement("p");
+      xml.writeEmptyElement("img");
+      xml.writeAttribute("src", file);
+      xml.writeAttribute("alt", caption);
+      xml.writeEndElement();
+      xml.writeCharacters("\n");
       return this;
     } catch (XMLStreamException e) {
       throw impossible(e);

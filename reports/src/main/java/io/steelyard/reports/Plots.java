@@ -110,10 +110,22 @@ public final class Plots {
    * @throws IOException if a file can't be written
    */
   public static Result write(Path directory, Chart chart) throws IOException {
+    return write(directory, List.of(chart));
+  }
+
+  /**
+   * Draws charts, each to an SVG and a PNG file of its name. A host without fonts gets none, and
+   * sentences why.
+   *
+   * @throws IOException if a file can't be written
+   */
+  public static Result write(Path directory, List<Chart> charts) throws IOException {
     prepare(directory);
     List<Path> files = new ArrayList<>();
     List<String> problems = new ArrayList<>();
-    write(directory, chart.name(), source(chart), files, problems);
+    for (Chart chart : charts) {
+      write(directory, chart.name(), source(chart), files, problems);
+    }
     return new Result(files, problems);
   }
 
@@ -121,6 +133,7 @@ public final class Plots {
     return switch (chart) {
       case LineChart lines -> () -> new LinePlot(lines);
       case BarChart bars -> () -> new BarPlot(bars);
+      case ReachChart reach -> () -> new ReachPlot(reach);
       case HeatMap map -> () -> new HeatMapPlot(map);
     };
   }

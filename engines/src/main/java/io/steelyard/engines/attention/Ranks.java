@@ -210,14 +210,18 @@ final class Ranks implements AutoCloseable {
    */
   List<KernelReport> call(String name, IntFunction<Map<String, Long>> shape)
       throws EngineException {
-    if (ended.isPresent()) {
-      throw failure("the ring has ended: " + ended.get());
-    }
+    requireAlive();
     List<Call> calls = new ArrayList<>();
     for (int rank = 0; rank < workers.size(); rank++) {
       calls.add(call(rank, name, shape.apply(rank)));
     }
     return answers(calls);
+  }
+
+  private void requireAlive() throws EngineException {
+    if (ended.isPresent()) {
+      throw failure("the ring has ended: " + ended.get());
+    }
   }
 
   private Call call(int rank, String name, Map<String, Long> shape) {
@@ -233,6 +237,7 @@ final class Ranks implements AutoCloseable {
    * @throws EngineException as {@link #call}
    */
   void gather(RingShards shards, AttentionOutputs whole) throws EngineException {
+    requireAlive();
     for (int rank = 0; rank < workers.size(); rank++) {
       Link link = links.get(rank);
       try (Arena arena = Arena.ofShared()) {
@@ -358,6 +363,9 @@ final class Ranks implements AutoCloseable {
         // The ranks are ended all the same.
       }
     }
+    if (callers.isShutdown()) {
+      return;
+    }
     List<Future<?>> closing = new ArrayList<>();
     for (WorkerProcess worker : workers) {
       closing.add(callers.submit(worker::close));
@@ -371,6 +379,7 @@ final class Ranks implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
+    callers.shutdown();
     workers.clear();
     links.clear();
     folder.close();

@@ -10,6 +10,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -160,7 +161,9 @@ final class LinkTest {
   @Test
   void whatIsNoMessageIsRefused() throws Exception {
     Pair pair = pair();
-    var _ = pair.end().write(ByteBuffer.wrap("GET / HTTP/1.1\r\n\r\n....".getBytes("UTF-8")));
+    var _ =
+        pair.end()
+            .write(ByteBuffer.wrap("GET / HTTP/1.1\r\n\r\n....".getBytes(StandardCharsets.UTF_8)));
 
     assertThatThrownBy(() -> receive(pair, PATIENCE)).hasMessageContaining("none of the ring's");
   }

@@ -10,7 +10,7 @@ import io.steelyard.kernels.DataType;
  */
 public record Estimate(double scores, long scratchBytes) {
   /** Panels hold whole groups of so many keys and values. */
-  private static final int LANES = 32;
+  static final int LANES = 32;
 
   /** Panels of so many keys and their values, of each thread. */
   static long panels(long keys, int dimension, int threads) {

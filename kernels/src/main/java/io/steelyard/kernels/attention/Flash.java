@@ -12,7 +12,7 @@ import java.util.List;
  */
 record Flash(boolean dense) implements Variant {
   /** Of the widest tile, the vector tier's. */
-  private static final int ROWS_OF_SCORES = 32;
+  static final int ROWS_OF_SCORES = 32;
 
   static Variant flash(Parameters parameters) {
     return new Flash(false);

@@ -32,6 +32,12 @@ record LongNet(Branches branches) implements Variant {
             + Estimate.merges(shape.length(), shape.dimension()));
   }
 
+  /** The first position of a segment that a head takes. */
+  static int offset(int head, int rate, int heads) {
+    long padded = Math.ceilDiv((long) heads, rate) * rate;
+    return (int) ((long) head * rate / padded % rate);
+  }
+
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
@@ -87,8 +93,7 @@ record LongNet(Branches branches) implements Variant {
       }
 
       private int offset(int head, int rate) {
-        long padded = Math.ceilDiv((long) shape.heads(), rate) * rate;
-        return (int) ((long) head * rate / padded % rate);
+        return LongNet.offset(head, rate, shape.heads());
       }
 
       @Override
