@@ -169,10 +169,7 @@ public final class Oracle {
       scores[key] = Double.NEGATIVE_INFINITY;
       if (plan.times(batch, head, query, key) > 0) {
         long at = index(shape, batch, key, kvHead, shape.kvHeads());
-        double product = 0;
-        for (int d = from; d < to; d++) {
-          product += asked[d] * value(inputs.keys(), inputs.type(), at + d);
-        }
+        double product = product(inputs.keys(), inputs.type(), at, asked, from, to);
         double score = product / Math.sqrt(to - from);
         scores[key] = plan.score(score, batch, head, query, key);
         largest = Math.max(largest, scores[key]);
@@ -188,15 +185,59 @@ public final class Oracle {
         double weight = plan.times(batch, head, query, key) * Math.exp(scores[key] - largest);
         total += weight;
         long at = index(shape, batch, key, kvHead, shape.kvHeads());
-        for (int d = 0; d < out.length; d++) {
-          out[d] += weight * value(inputs.values(), inputs.type(), at + d);
-        }
+        add(inputs.values(), inputs.type(), at, weight, out);
       }
     }
     for (int d = 0; d < out.length; d++) {
       out[d] /= total;
     }
     return largest + Math.log(total);
+  }
+
+  // Type by type: a loop that asks for the type each time takes several times as long.
+
+  private static double product(
+      MemorySegment memory, DataType type, long at, double[] by, int from, int to) {
+    double sum = 0;
+    switch (type) {
+      case F32 -> {
+        for (int d = from; d < to; d++) {
+          sum += by[d] * memory.getAtIndex(ValueLayout.JAVA_FLOAT, at + d);
+        }
+      }
+      case F16 -> {
+        for (int d = from; d < to; d++) {
+          sum += by[d] * float16(memory, at + d);
+        }
+      }
+      default -> {
+        for (int d = from; d < to; d++) {
+          sum += by[d] * bfloat16(memory, at + d);
+        }
+      }
+    }
+    return sum;
+  }
+
+  private static void add(
+      MemorySegment memory, DataType type, long at, double weight, double[] to) {
+    switch (type) {
+      case F32 -> {
+        for (int d = 0; d < to.length; d++) {
+          to[d] += weight * memory.getAtIndex(ValueLayout.JAVA_FLOAT, at + d);
+        }
+      }
+      case F16 -> {
+        for (int d = 0; d < to.length; d++) {
+          to[d] += weight * float16(memory, at + d);
+        }
+      }
+      default -> {
+        for (int d = 0; d < to.length; d++) {
+          to[d] += weight * bfloat16(memory, at + d);
+        }
+      }
+    }
   }
 
   private static double[] doubles(
@@ -224,8 +265,16 @@ public final class Oracle {
   public static double value(MemorySegment memory, DataType type, long index) {
     return switch (type) {
       case F32 -> memory.getAtIndex(ValueLayout.JAVA_FLOAT, index);
-      case F16 -> Float.float16ToFloat(memory.getAtIndex(ValueLayout.JAVA_SHORT, index));
-      default -> Float.intBitsToFloat(memory.getAtIndex(ValueLayout.JAVA_SHORT, index) << 16);
+      case F16 -> float16(memory, index);
+      default -> bfloat16(memory, index);
     };
+  }
+
+  private static float float16(MemorySegment memory, long index) {
+    return Float.float16ToFloat(memory.getAtIndex(ValueLayout.JAVA_SHORT, index));
+  }
+
+  private static float bfloat16(MemorySegment memory, long index) {
+    return Float.intBitsToFloat(memory.getAtIndex(ValueLayout.JAVA_SHORT, index) << 16);
   }
 }

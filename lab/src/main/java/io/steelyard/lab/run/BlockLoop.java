@@ -329,13 +329,20 @@ final class BlockLoop {
     // places.
     Collections.shuffle(order, new SplittableRandom(study.design().seed() * 31 + pair * 7L));
     // Cells of a workload take turns, so they stand together.
-    List<Workload> workloads = order.stream().map(Cell::workload).distinct().toList();
-    order.sort(Comparator.comparingInt(cell -> workloads.indexOf(cell.workload())));
+    group(order, order.stream().map(Cell::workload).distinct().toList());
     if (block % 2 == 0) {
       Collections.reverse(order);
     }
+    if (study.sharesProcesses()) {
+      // The plan's first workload warms a process up for the others.
+      group(order, study.workloads());
+    }
     order.removeIf(cell -> seen(block).settled().contains(cell.workload()));
     return order;
+  }
+
+  private static void group(List<Cell> cells, List<Workload> workloads) {
+    cells.sort(Comparator.comparingInt(cell -> workloads.indexOf(cell.workload())));
   }
 
   /**

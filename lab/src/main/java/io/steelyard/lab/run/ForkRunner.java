@@ -45,8 +45,9 @@ import java.util.Set;
  * call. What only a fresh process can show, such as a cold start, each does alone.
  *
  * <p>Where labels share a process they work one after the other, each loaded anew. Of such a
- * process's memory nothing is recorded: it is no label's own. Nor is a result proved once more in
- * the end: that would take as long as a trial, and what the engine checks of timed calls stands.
+ * process's memory nothing is recorded: it is no label's own. A label is warmed up there with the
+ * plan's first workload alone. Nor is a result proved once more in the end: that would take as long
+ * as a trial, and what the engine checks of timed calls stands.
  */
 final class ForkRunner implements BlockLoop.Forks {
   /** Compilation under this share of the last warm-up calls' time counts as none. */
@@ -246,9 +247,13 @@ final class ForkRunner implements BlockLoop.Forks {
               loaded.value().settings()));
       if (place.cell().workload().kind() == Workload.Kind.START) {
         start();
-      } else {
+      } else if (shared.isEmpty() || isFirstWorkload()) {
         warmUp();
       }
+    }
+
+    private boolean isFirstWorkload() {
+      return place.cell().workload().equals(study.workloads().getFirst());
     }
 
     /** Drops the model from the page cache. */
