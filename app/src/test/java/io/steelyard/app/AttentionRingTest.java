@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -34,6 +35,7 @@ final class AttentionRingTest {
   }
 
   @Test
+  @Tag("soak")
   void aRingIsProvedMeasuredAndCountedRankByRank() throws IOException {
     CommandLineTest.Outcome outcome =
         ring("--lengths", "1001", "--kv-heads", "1", "--processes", "2");

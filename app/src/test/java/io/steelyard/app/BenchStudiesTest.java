@@ -111,6 +111,7 @@ final class BenchStudiesTest {
   }
 
   @Test
+  @Tag("soak")
   void fusionIsCounted() throws IOException {
     Outcome outcome = bench("fusion");
 

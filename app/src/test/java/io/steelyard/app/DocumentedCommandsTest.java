@@ -28,10 +28,14 @@ final class DocumentedCommandsTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Duration PATIENCE = Duration.ofMinutes(9);
 
-  /** The first takes four minutes, each of the others one; a comparison is among the rest, too. */
+  /** The first takes four minutes, the others one at most; commands are compared in the rest, too. */
   private static final List<String> LONG =
       List.of(
           "./steelyard compare",
+          "./steelyard compare --quick --metrics decode --gen 32 --json",
+          "./steelyard history trend tg32 --label steelyard",
+          "./steelyard bench decode --engine llamacpp --gen 16 --quick -o csv",
+          "./steelyard bench decode --gen 16 --profile",
           "./steelyard bench java docs/examples/Joins.java --quick",
           "./steelyard attention quick",
           "./steelyard attention range custom --lengths 512,2K --variants"

@@ -91,6 +91,7 @@ final class PlantedFaultTest {
   }
 
   @Test
+  @Tag("soak")
   void parityPassesTheRightEngineOnTheDefaultModel() throws Exception {
     Summary.Parity parity = judge(defaultModel(), "f16", null);
 

@@ -180,9 +180,9 @@ final class BlockLoop {
   }
 
   /**
-   * Measures a block, and again where it was disturbed and the budget isn't spent. What the journal
-   * holds is not repeated: an attempt that has ended stands as it is, failed cells included, since
-   * a process started later would not have met the same machine.
+   * Measures a block, and again where it was disturbed. What the journal holds is not repeated: an
+   * attempt that has ended stands as it is, failed cells included, since a process started later
+   * would not have met the same machine.
    */
   private void attempt(int block) throws WorkerException {
     for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -201,9 +201,12 @@ final class BlockLoop {
     }
   }
 
-  /** Whether the budget allows an attempt, or did before an interruption. */
+  /**
+   * Whether a block may be measured again: always, but in a quick study, whose processes are shared
+   * and whose budget has to do, unless it was begun before an interruption.
+   */
   private boolean allows(int block, int attempt) {
-    return !budgetSpent() || !starts(block, attempt).isEmpty();
+    return !study.sharesProcesses() || !budgetSpent() || !starts(block, attempt).isEmpty();
   }
 
   /** Whether most attempts are disturbed on this machine, as far as one can tell. */

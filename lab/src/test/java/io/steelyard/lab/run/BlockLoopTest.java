@@ -232,8 +232,9 @@ class BlockLoopTest {
   }
 
   @Test
-  void onceTheBudgetIsSpentNoBlockIsMeasuredAgain() throws WorkerException {
+  void onceItsBudgetIsSpentAQuickStudyMeasuresNoBlockAgain() throws WorkerException {
     budget(2.5 * CELLS);
+    study = study.toBuilder().sharing(true).build();
     machine.stealing.addAll(List.of("1.1", "3.1"));
 
     assertThat(ids(run()))
