@@ -28,7 +28,9 @@ final class DocumentedCommandsTest {
   private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
   private static final Duration PATIENCE = Duration.ofMinutes(9);
 
-  /** The first takes four minutes, the others one at most; commands are compared in the rest, too. */
+  /**
+   * The first takes four minutes, the others one at most; commands are compared in the rest, too.
+   */
   private static final List<String> LONG =
       List.of(
           "./steelyard compare",
