@@ -59,6 +59,7 @@ record ExtremeReport(
         "How far each variant got",
         title + ".  Full: measured.  Hollow: the next, only predicted.",
         "tokens",
+        length -> AttentionProblem.name((int) length),
         reached.stream()
             .map(
                 reach ->

@@ -1,6 +1,7 @@
 package io.steelyard.reports;
 
 import java.util.List;
+import java.util.function.DoubleFunction;
 
 /**
  * How far each of several things got, along one axis.
@@ -9,9 +10,16 @@ import java.util.List;
  * @param title says what is drawn
  * @param subtitle what all of them share
  * @param axis what was reached
+ * @param tick how a value of the axis is written
  * @param rows at least one
  */
-public record ReachChart(String name, String title, String subtitle, String axis, List<Row> rows)
+public record ReachChart(
+    String name,
+    String title,
+    String subtitle,
+    String axis,
+    DoubleFunction<String> tick,
+    List<Row> rows)
     implements Chart {
   public ReachChart {
     rows = List.copyOf(rows);

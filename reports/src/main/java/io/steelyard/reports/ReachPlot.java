@@ -2,7 +2,6 @@ package io.steelyard.reports;
 
 import io.steelyard.reports.PlotAxes.Tick;
 import io.steelyard.reports.terminal.DisplayWidth;
-import io.steelyard.reports.terminal.Format;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Graphics2D;
@@ -85,7 +84,7 @@ final class ReachPlot implements Plots.Drawing {
             .toArray();
     double[] drawn = all.length == 0 ? new double[] {1} : all;
     List<Tick> ticks =
-        DoubleStream.of(drawn).mapToObj(at -> new Tick(at, Format.compact(at))).toList();
+        DoubleStream.of(drawn).mapToObj(at -> new Tick(at, chart.tick().apply(at))).toList();
     ValueAxis axis = PlotAxes.values(drawn[0], drawn[drawn.length - 1], List.of(ticks));
     axis.setLabel(chart.axis());
     axis.setAxisLineVisible(true);
