@@ -11,7 +11,7 @@ import io.steelyard.kernels.machine.Product;
  * as [group of 32][value][32 keys] and values as [run of 32 values][key][32 values], as in {@link
  * MachineCache}.
  */
-final class MachineBand implements AttentionBand {
+final class MachineBand extends BlockedBand {
   private static final int GROUP = Product.ROWS;
   private static final int CHUNK = Product.F32.chunkValues();
   private static final int TILE = Product.F32.tokens();
@@ -20,21 +20,15 @@ final class MachineBand implements AttentionBand {
   /** Rows that are transposed together. */
   private static final int HALF = 16;
 
-  /** Keys whose panels, with those of the values, leave room in a second-level cache. */
-  private static final int KEYS = 288;
-
   private static final long STATE =
       (Softmax.HEADER + (long) TILE * Softmax.ROW + Rows.ALIGNMENT - 1)
           / Rows.ALIGNMENT
           * Rows.ALIGNMENT;
 
   private final MachineCode code;
-  private final CallList calls;
-  private final Scratch scratch = new Scratch();
   private final int dimension;
   private final int keyValues;
   private final int runs;
-  private final int keysAtOnce;
   private final long queryBytes;
   private final long sumBytes;
   private final long queries;
@@ -44,12 +38,7 @@ final class MachineBand implements AttentionBand {
   private final long weights;
   private final long staged;
 
-  /** Whether a tile's sums hold something. */
-  private final boolean[] met = new boolean[TILES];
-
-  private int rows;
   private float scale;
-  private long scores;
 
   /**
    * Makes one.
@@ -57,10 +46,9 @@ final class MachineBand implements AttentionBand {
    * @param keysAtOnce a multiple of a group, or 0
    */
   MachineBand(MachineCode code, int dimension, int keysAtOnce) {
+    super(new CallList(code.single(Single.CALLS)), TILE, GROUP, keysAtOnce);
     this.code = code;
     this.dimension = dimension;
-    this.keysAtOnce = keysAtOnce == 0 ? KEYS : keysAtOnce;
-    calls = new CallList(code.single(Single.CALLS));
     keyValues = MachineCache.roundUp(dimension, CHUNK);
     runs = Math.ceilDiv(dimension, GROUP);
     queryBytes = (long) keyValues / CHUNK * Product.F32.tileChunk();
@@ -179,7 +167,7 @@ final class MachineBand implements AttentionBand {
 
   @Override
   public void begin(StridedRows queries, int rows, float scale) {
-    this.rows = rows;
+    forget(rows);
     this.scale = scale;
     for (int row = 0; row < rows; row++) {
       long from = queries.row(row);
@@ -199,9 +187,8 @@ final class MachineBand implements AttentionBand {
       RawMemory.putFloat(state(row) + Softmax.SUM, 0);
     }
     calls.run();
-    for (int tile = 0; tile * TILE < rows; tile++) {
+    for (int tile = 0; tile < blocks(); tile++) {
       RawMemory.putFloat(states + tile * STATE, scale);
-      met[tile] = false;
     }
   }
 
@@ -214,31 +201,7 @@ final class MachineBand implements AttentionBand {
   }
 
   @Override
-  public void meet(
-      long panels, int count, int from, int to, int[] first, int[] end, ScoreFunction function) {
-    for (int key = from / GROUP * GROUP; key < to; key += keysAtOnce) {
-      for (int tile = 0; tile * TILE < rows; tile++) {
-        int begin = Integer.MAX_VALUE;
-        int stop = 0;
-        for (int row = tile * TILE; row < endOf(tile); row++) {
-          begin = Math.min(begin, first[row]);
-          stop = Math.max(stop, end[row]);
-        }
-        begin = Math.max(Math.max(begin, from) / GROUP * GROUP, key);
-        stop = Math.min(Math.min(stop, to), key + keysAtOnce);
-        if (begin < stop) {
-          step(panels, count, tile, begin, stop, from, first, end, function);
-        }
-      }
-    }
-  }
-
-  private int endOf(int tile) {
-    return Math.min(rows, (tile + 1) * TILE);
-  }
-
-  /** A tile meets keys from a group's beginning on, of which it sees those that are seen at all. */
-  private void step(
+  long step(
       long panels,
       int count,
       int tile,
@@ -262,7 +225,6 @@ final class MachineBand implements AttentionBand {
           keyValues / CHUNK,
           0xFFFF_FFFFL);
     }
-    scores += (long) tileRows * groups * GROUP;
     for (int row = tile * TILE; row < endOf(tile); row++) {
       RawMemory.putInt(state(row) + Softmax.VISIBLE, Math.min(keys, end[row] - key));
       int hidden = Math.min(keys, Math.max(first[row], from) - key);
@@ -281,7 +243,7 @@ final class MachineBand implements AttentionBand {
         2L * groups,
         tileRows);
     calls.run();
-    if (met[tile]) {
+    if (hasMet(tile)) {
       correct(tile);
     }
     int chunks = Math.ceilDiv(keys, CHUNK);
@@ -293,10 +255,10 @@ final class MachineBand implements AttentionBand {
           sums + tile * sumBytes + 4L * run * GROUP,
           4L * runs * GROUP,
           chunks,
-          0xFFFF_FFFFL | (met[tile] ? 1L << 32 : 0));
+          0xFFFF_FFFFL | (hasMet(tile) ? 1L << 32 : 0));
     }
     calls.run();
-    met[tile] = true;
+    return (long) tileRows * groups * GROUP;
   }
 
   /** Hides what comes before a row's first key, and gives the others to the function. */
@@ -334,7 +296,7 @@ final class MachineBand implements AttentionBand {
 
   @Override
   public void finish(StridedRows out, long logSums, long stride) {
-    for (int row = 0; row < rows; row++) {
+    for (int row = 0; row < rows(); row++) {
       float largest = RawMemory.getFloat(state(row) + Softmax.MAXIMUM);
       float total = RawMemory.getFloat(state(row) + Softmax.SUM);
       boolean sees = largest != NO_KEYS;
@@ -355,21 +317,5 @@ final class MachineBand implements AttentionBand {
       scale(sum(row), staged, dimension, factor);
       out.round(staged, row, dimension);
     }
-  }
-
-  @Override
-  public long scores() {
-    return scores;
-  }
-
-  @Override
-  public long scratchBytes() {
-    return scratch.bytes();
-  }
-
-  @Override
-  public void close() {
-    calls.close();
-    scratch.close();
   }
 }

@@ -13,11 +13,8 @@ import java.util.Arrays;
  * fewer than 16 bits. Its panels are blocks of activations, see {@link TileCode}: keys as [16
  * keys][chunk of values], values as [16 values][chunk of keys].
  */
-final class TileBand implements AttentionBand {
+final class TileBand extends BlockedBand {
   private static final int BLOCKS = ROWS / TileCode.ROWS;
-
-  /** Keys whose scores and weights leave room in a second-level cache. */
-  private static final int KEYS = 288;
 
   /** Values of a panel that becomes two blocks. */
   private static final int LANES = 2 * TileCode.TOKENS;
@@ -40,13 +37,10 @@ final class TileBand implements AttentionBand {
 
   private final MachineCode code;
   private final TileCode tiles;
-  private final CallList calls;
-  private final Scratch scratch = new Scratch();
   private final int[] visible = new int[TileCode.ROWS];
   private final int dimension;
   private final int chunks;
   private final int valueBlocks;
-  private final int keysAtOnce;
   private final long queryBytes;
   private final long sumBytes;
   private final long queries;
@@ -58,11 +52,6 @@ final class TileBand implements AttentionBand {
   private final long begin;
   private final long add;
 
-  /** Whether a block's sums hold something. */
-  private final boolean[] met = new boolean[BLOCKS];
-
-  private int rows;
-  private long scores;
 
   /**
    * Makes one.
@@ -70,11 +59,10 @@ final class TileBand implements AttentionBand {
    * @param keysAtOnce a multiple of a chunk, or 0
    */
   TileBand(MachineCode code, int dimension, int keysAtOnce) {
+    super(new CallList(code.single(Single.CALLS)), TileCode.ROWS, TileCode.CHUNK, keysAtOnce);
     this.code = code;
     this.dimension = dimension;
-    this.keysAtOnce = keysAtOnce == 0 ? KEYS : keysAtOnce;
     tiles = code.tiles().orElseThrow();
-    calls = new CallList(code.single(Single.CALLS));
     chunks = Math.ceilDiv(dimension, TileCode.CHUNK);
     valueBlocks = 2 * Math.ceilDiv(dimension, LANES);
     queryBytes = (long) chunks * TileCode.weightBytes(true);
@@ -194,7 +182,7 @@ final class TileBand implements AttentionBand {
 
   @Override
   public void begin(StridedRows queries, int rows, float scale) {
-    this.rows = rows;
+    forget(rows);
     float toBase2 = (float) (scale * LOG2_E);
     for (int row = 0; row < rows; row++) {
       widen(queries, row, 0, dimension, staged);
@@ -213,12 +201,7 @@ final class TileBand implements AttentionBand {
       RawMemory.putFloats(state(block) + TileSoftmax.LARGEST, LOWEST, TileCode.ROWS);
       RawMemory.clear(
           state(block) + TileSoftmax.WEIGHT_SUMS, (long) TileSoftmax.ROW * TileCode.ROWS);
-      met[block] = false;
     }
-  }
-
-  private int blocks() {
-    return Math.ceilDiv(rows, TileCode.ROWS);
   }
 
   private long state(int block) {
@@ -231,31 +214,7 @@ final class TileBand implements AttentionBand {
   }
 
   @Override
-  public void meet(
-      long panels, int count, int from, int to, int[] first, int[] end, ScoreFunction function) {
-    for (int key = from / TileCode.CHUNK * TileCode.CHUNK; key < to; key += keysAtOnce) {
-      for (int block = 0; block < blocks(); block++) {
-        int seen = Integer.MAX_VALUE;
-        int stop = 0;
-        for (int row = block * TileCode.ROWS; row < endOf(block); row++) {
-          seen = Math.min(seen, first[row]);
-          stop = Math.max(stop, end[row]);
-        }
-        seen = Math.max(Math.max(seen, from) / TileCode.CHUNK * TileCode.CHUNK, key);
-        stop = Math.min(Math.min(stop, to), key + keysAtOnce);
-        if (seen < stop) {
-          step(panels, count, block, seen, stop, from, first, end, function);
-        }
-      }
-    }
-  }
-
-  private int endOf(int block) {
-    return Math.min(rows, (block + 1) * TileCode.ROWS);
-  }
-
-  /** A block of rows meets keys from a chunk's beginning on. */
-  private void step(
+  long step(
       long panels,
       int count,
       int block,
@@ -276,7 +235,6 @@ final class TileBand implements AttentionBand {
         2L * pairs,
         chunks,
         begin);
-    scores += (long) TileCode.ROWS * pairs * TileCode.CHUNK;
     int firstRow = block * TileCode.ROWS;
     for (int row = firstRow; row < endOf(block); row++) {
       visible[row - firstRow] = Math.min(keys, end[row] - key);
@@ -306,10 +264,10 @@ final class TileBand implements AttentionBand {
           rowSums + (long) i * TileCode.SUM_BYTES,
           1,
           pairs,
-          met[block] ? add : begin);
+          hasMet(block) ? add : begin);
     }
     calls.run();
-    met[block] = true;
+    return (long) TileCode.ROWS * pairs * TileCode.CHUNK;
   }
 
   /** Hides what comes before a row's first key, and gives the others to the function. */
@@ -337,7 +295,7 @@ final class TileBand implements AttentionBand {
 
   @Override
   public void finish(StridedRows out, long logSums, long stride) {
-    for (int row = 0; row < rows; row++) {
+    for (int row = 0; row < rows(); row++) {
       long state = state(row / TileCode.ROWS);
       float largest =
           RawMemory.getFloat(
@@ -374,21 +332,5 @@ final class TileBand implements AttentionBand {
     if (!direct) {
       out.round(staged, row, dimension);
     }
-  }
-
-  @Override
-  public long scores() {
-    return scores;
-  }
-
-  @Override
-  public long scratchBytes() {
-    return scratch.bytes();
-  }
-
-  @Override
-  public void close() {
-    calls.close();
-    scratch.close();
   }
 }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 
 /** Which blocks of keys each block of queries sees, square blocks of one size. Immutable. */
-final class BlockMask {
+final class BlockMask implements Mask {
   /** A mask of so many blocks in a square takes 128 MB. */
   private static final int MOST_BLOCKS = 1 << 15;
 
@@ -72,7 +72,8 @@ final class BlockMask {
     return rows[queryBlock].get(keyBlock);
   }
 
-  boolean keeps(int query, int key) {
+  @Override
+  public boolean keeps(int query, int key) {
     return rows[query / block].get(key / block);
   }
 
@@ -87,7 +88,8 @@ final class BlockMask {
   }
 
   /** What queries see by it. */
-  Sight sight(boolean causal) {
+  @Override
+  public Sight sight(boolean causal) {
     return new Sight() {
       @Override
       public int block() {

@@ -65,7 +65,7 @@ record BlockSparse(
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
     if (pattern != BlockPattern.ADAPTIVE) {
-      return BlockPlan.of(inputs, workbench, this, block, () -> fixed(shape));
+      return MaskPlan.of(inputs, workbench, this, block, () -> fixed(shape));
     }
     BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
     workbench.parallel(
@@ -74,7 +74,7 @@ record BlockSparse(
             masks[index] =
                 new Pooled(inputs, block, index / shape.heads(), index % shape.heads())
                     .mask(density));
-    return new BlockPlan(inputs, workbench, masks);
+    return new MaskPlan(inputs, workbench, masks);
   }
 
   private BlockMask fixed(AttentionShape shape) {

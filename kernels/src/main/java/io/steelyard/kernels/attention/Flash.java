@@ -67,22 +67,32 @@ record Flash(boolean dense) implements Variant {
     List<Strip> strips = new ArrayList<>();
     for (int batch = 0; batch < shape.batch(); batch++) {
       for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
-        List<Strip.Part> parts = new ArrayList<>();
-        for (int head = kvHead * shape.group(); head < (kvHead + 1) * shape.group(); head++) {
-          parts.add(
-              new Strip.Part(
-                  inputs.queries(batch, head),
-                  shape.length(),
-                  outputs.rows(batch, head),
-                  outputs.logSums(batch, head),
-                  Float.BYTES,
-                  sights.of(batch, head)));
-        }
         strips.add(
             new Strip(
-                inputs.keys(batch, kvHead), inputs.values(batch, kvHead), shape.length(), parts));
+                inputs.keys(batch, kvHead),
+                inputs.values(batch, kvHead),
+                shape.length(),
+                parts(inputs, outputs, sights, batch, kvHead)));
       }
     }
     return strips;
+  }
+
+  /** The queries of the heads that share keys and values. */
+  static List<Strip.Part> parts(
+      AttentionInputs inputs, AttentionOutputs outputs, Sights sights, int batch, int kvHead) {
+    AttentionShape shape = inputs.shape();
+    List<Strip.Part> parts = new ArrayList<>();
+    for (int head = kvHead * shape.group(); head < (kvHead + 1) * shape.group(); head++) {
+      parts.add(
+          new Strip.Part(
+              inputs.queries(batch, head),
+              shape.length(),
+              outputs.rows(batch, head),
+              outputs.logSums(batch, head),
+              Float.BYTES,
+              sights.of(batch, head)));
+    }
+    return parts;
   }
 }

@@ -6,7 +6,7 @@ import io.steelyard.kernels.ScoreFunction;
  * Which single keys each query of a head sees. Different queries may be written by different
  * threads; read once all are written.
  */
-final class KeyMask {
+final class KeyMask implements Mask {
   /** Keys that are attended or left out together: a word of the mask. */
   static final int BLOCK = Long.SIZE;
 
@@ -60,12 +60,14 @@ final class KeyMask {
     }
   }
 
-  boolean keeps(int query, int key) {
+  @Override
+  public boolean keeps(int query, int key) {
     return (rows[query][key / BLOCK] >>> key & 1) != 0;
   }
 
   /** What queries see by it: blocks of keys of which one of a band's queries sees some. */
-  Sight sight(boolean causal) {
+  @Override
+  public Sight sight(boolean causal) {
     return new Sight() {
       @Override
       public int block() {

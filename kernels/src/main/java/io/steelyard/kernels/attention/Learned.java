@@ -71,10 +71,10 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     BlockMask[] masks = masks(inputs, workbench);
     if (keys > 0) {
-      return new KeyPlan(inputs, workbench, KeysOfBlocks.of(inputs, workbench, masks, keys));
+      return new MaskPlan(inputs, workbench, KeysOfBlocks.of(inputs, workbench, masks, keys));
     }
     return switch (rest) {
-      case NONE -> new BlockPlan(inputs, workbench, masks);
+      case NONE -> new MaskPlan(inputs, workbench, masks);
       case MEANS -> new SummedRestPlan(inputs, workbench, masks);
     };
   }

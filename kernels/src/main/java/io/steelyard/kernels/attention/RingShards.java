@@ -89,23 +89,15 @@ public record RingShards(AttentionShape shape, int ranks, boolean zigzag) {
     if (!shape.causal()) {
       return Sight.all(all);
     }
-    return new Sight() {
-      @Override
-      public void runs(int query, int rows, Runs runs) {
-        int last = end(query + rows - 1);
-        if (last > 0) {
-          runs.add(0, last, null);
-        }
-      }
+    return Sight.before(query -> seen(queries.from() + query, keys));
+  }
 
-      @Override
-      public int end(int query) {
-        int seen = 0;
-        for (Chunk chunk : keys) {
-          seen += Math.clamp(queries.from() + query + 1L - chunk.from(), 0, chunk.count());
-        }
-        return seen;
-      }
-    };
+  /** How many keys of some chunks are not behind a position. */
+  private static int seen(int position, List<Chunk> keys) {
+    int seen = 0;
+    for (Chunk chunk : keys) {
+      seen += Math.clamp(position + 1L - chunk.from(), 0, chunk.count());
+    }
+    return seen;
   }
 }

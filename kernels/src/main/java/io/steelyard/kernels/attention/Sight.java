@@ -1,5 +1,6 @@
 package io.steelyard.kernels.attention;
 
+import java.util.function.IntUnaryOperator;
 import io.steelyard.kernels.AttentionBand;
 import io.steelyard.kernels.ScoreFunction;
 
@@ -56,6 +57,15 @@ interface Sight {
    * @param ahead may be negative, where keys begin after the queries
    */
   static Sight upTo(int keys, int ahead) {
+    return before(query -> Math.clamp((long) query + 1 + ahead, 0, keys));
+  }
+
+  /**
+   * A query sees all keys before one.
+   *
+   * @param end that key by the query; it never falls
+   */
+  static Sight before(IntUnaryOperator end) {
     return new Sight() {
       @Override
       public void runs(int query, int rows, Runs runs) {
@@ -67,7 +77,7 @@ interface Sight {
 
       @Override
       public int end(int query) {
-        return Math.clamp((long) query + 1 + ahead, 0, keys);
+        return end.applyAsInt(query);
       }
     };
   }

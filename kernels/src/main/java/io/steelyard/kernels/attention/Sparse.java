@@ -55,7 +55,7 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
 
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
-    return BlockPlan.of(inputs, workbench, this, block, () -> mask(inputs.shape()));
+    return MaskPlan.of(inputs, workbench, this, block, () -> mask(inputs.shape()));
   }
 
   private BlockMask mask(AttentionShape shape) {

@@ -32,7 +32,14 @@ record SummedRestPlan(AttentionInputs inputs, Workbench workbench, BlockMask[] m
         StridedRows keys =
             new StridedRows(memory.address() + 2L * i * bytes, rowBytes, DataType.F32);
         StridedRows values = new StridedRows(keys.address() + bytes, rowBytes, DataType.F32);
-        strips.add(strip(outputs, i, keys, values, blocks));
+        List<Strip.Part> parts =
+            Flash.parts(
+                inputs,
+                outputs,
+                (batch, head) -> sight(mask(batch, head), blocks),
+                i / shape.kvHeads(),
+                i % shape.kvHeads());
+        strips.add(new Strip(keys, values, shape.length() + blocks, parts));
       }
       workbench.parallel(
           kvHeads,
@@ -45,25 +52,6 @@ record SummedRestPlan(AttentionInputs inputs, Workbench workbench, BlockMask[] m
       workbench.moved(2 * bytes * kvHeads);
       workbench.attend(shape.dimension(), shape.scale(), strips);
     }
-  }
-
-  private Strip strip(
-      AttentionOutputs outputs, int index, StridedRows keys, StridedRows values, int blocks) {
-    AttentionShape shape = inputs.shape();
-    int batch = index / shape.kvHeads();
-    List<Strip.Part> parts = new ArrayList<>();
-    for (int i = 0; i < shape.group(); i++) {
-      int head = index % shape.kvHeads() * shape.group() + i;
-      parts.add(
-          new Strip.Part(
-              inputs.queries(batch, head),
-              shape.length(),
-              outputs.rows(batch, head),
-              outputs.logSums(batch, head),
-              Float.BYTES,
-              sight(mask(batch, head), blocks)));
-    }
-    return new Strip(keys, values, shape.length() + blocks, parts);
   }
 
   /** Copies rows, and writes the means of their blocks behind them. */

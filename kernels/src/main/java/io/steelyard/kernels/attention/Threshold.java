@@ -65,7 +65,7 @@ record Threshold(double density, double slack, double share, int block, int seed
           });
       workbench.scored(head.samples);
     }
-    return new KeyPlan(inputs, workbench, masks);
+    return new MaskPlan(inputs, workbench, masks);
   }
 
   /** One head of one sequence. */

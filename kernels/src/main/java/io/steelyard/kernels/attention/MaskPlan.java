@@ -4,30 +4,30 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
- * Attention by masks of blocks.
+ * Attention by masks.
  *
  * @param masks of each head of each sequence: [batch × heads]
  */
-record BlockPlan(AttentionInputs inputs, Workbench workbench, BlockMask[] masks) implements Plan {
+record MaskPlan(AttentionInputs inputs, Workbench workbench, Mask[] masks) implements Plan {
   /**
    * One mask for all heads, made anew where the pattern cache has none.
    *
    * @param variant whose mask it is
    * @param block positions of a block
    */
-  static BlockPlan of(
+  static MaskPlan of(
       AttentionInputs inputs,
       Workbench workbench,
       Variant variant,
       int block,
-      Supplier<BlockMask> mask) {
+      Supplier<Mask> mask) {
     AttentionShape shape = inputs.shape();
     String name = variant + (shape.causal() ? " causal" : "");
-    BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
+    Mask[] masks = new Mask[shape.batch() * shape.heads()];
     Arrays.fill(
         masks,
         workbench.patterns().get(new PatternCache.Key(name, shape.length(), block, 0, 0), mask));
-    return new BlockPlan(inputs, workbench, masks);
+    return new MaskPlan(inputs, workbench, masks);
   }
 
   @Override
@@ -39,7 +39,7 @@ record BlockPlan(AttentionInputs inputs, Workbench workbench, BlockMask[] masks)
         Flash.strips(inputs, outputs, (batch, head) -> mask(batch, head).sight(shape.causal())));
   }
 
-  private BlockMask mask(int batch, int head) {
+  private Mask mask(int batch, int head) {
     return masks[batch * inputs.shape().heads() + head];
   }
 

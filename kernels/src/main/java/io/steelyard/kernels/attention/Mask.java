@@ -1,0 +1,10 @@
+package io.steelyard.kernels.attention;
+
+/** Which keys each query of a head sees. */
+interface Mask {
+  /** Whether a query sees a key, but for causality. */
+  boolean keeps(int query, int key);
+
+  /** What queries see by it. */
+  Sight sight(boolean causal);
+}
