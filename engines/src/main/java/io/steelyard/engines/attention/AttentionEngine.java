@@ -1,7 +1,5 @@
 package io.steelyard.engines.attention;
 
-import io.steelyard.engines.CodeChecksum;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.attention.AttentionInputs;
 import io.steelyard.kernels.attention.AttentionOutputs;
 import io.steelyard.kernels.attention.AttentionShape;
@@ -17,15 +15,12 @@ import io.steelyard.kernels.attention.Workbench;
 import io.steelyard.lab.benchmark.BenchmarkProtocol;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
-import io.steelyard.lab.worker.EngineInfo;
-import io.steelyard.lab.worker.KernelEngine;
 import io.steelyard.lab.worker.KernelReport;
 import io.steelyard.lab.worker.KernelRequest;
 import io.steelyard.lab.worker.LoadReport;
 import io.steelyard.lab.worker.LoadRequest;
 import java.lang.foreign.Arena;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -35,15 +30,7 @@ import java.util.Optional;
  * result to the variant's definition: many rows of it where the shape holds {@code prove}, else a
  * few.
  */
-final class AttentionEngine extends KernelEngine {
-  /** Up to this length a proof checks every row. */
-  private static final int ALL_ROWS = 1024;
-
-  private static final int PROVED_ROWS = 64;
-  private static final int CHECKED_ROWS = 3;
-  private static final long SEED = 20251127;
-  private static final int PATTERNS = 1024;
-
+final class AttentionEngine extends AttentionKernelEngine {
   private Map<String, String> options = Map.of();
   private AttentionProblem problem;
   private Variant variant;
@@ -55,17 +42,8 @@ final class AttentionEngine extends KernelEngine {
   private record Problem(
       int length, Arena arena, AttentionInputs inputs, AttentionOutputs outputs) {}
 
-  @Override
-  public EngineInfo hello() throws EngineException {
-    return new EngineInfo(
-        AttentionProblem.ENGINE,
-        Runtime.version().toString(),
-        Kernels.describe(Kernels.best()),
-        List.of(),
-        List.of(),
-        List.of("kernel"),
-        false,
-        CodeChecksum.of("", getClass(), Kernels.class));
+  AttentionEngine() {
+    super(AttentionProblem.ENGINE);
   }
 
   @Override
@@ -88,11 +66,7 @@ final class AttentionEngine extends KernelEngine {
     } catch (IllegalArgumentException | UnsupportedOperationException e) {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     }
-    return new LoadReport(
-        Map.of("load", System.nanoTime() - start),
-        Map.of(),
-        List.of(),
-        new LoadReport.Settings("", "", "", problem.threads(), "", 0, 0, false, 0, 0, 0));
+    return loaded(start, problem.threads());
   }
 
   @Override
@@ -100,11 +74,7 @@ final class AttentionEngine extends KernelEngine {
     try {
       Problem of = problem(AttentionProblem.length(request.name()));
       boolean prove = request.shape().containsKey(BenchmarkProtocol.PROVE);
-      Long asked = request.shape().get(BenchmarkProtocol.OPERATIONS);
-      long operations =
-          asked == null
-              ? Long.parseLong(options.get(BenchmarkProtocol.operations(request.name())))
-              : asked;
+      long operations = operations(request, options);
       Counts before = workbench.counts();
       long start = System.nanoTime();
       for (long i = 1; i < operations; i++) {
@@ -147,7 +117,7 @@ final class AttentionEngine extends KernelEngine {
   }
 
   private Oracle.Deviation check(Problem of, Plan plan, boolean prove) {
-    int rows = !prove ? CHECKED_ROWS : of.length() <= ALL_ROWS ? of.length() : PROVED_ROWS;
+    int rows = prove ? provedRows(of.length()) : CHECKED_ROWS;
     return Oracle.check(of.inputs(), plan, of.outputs(), rows, SEED + calls++);
   }
 

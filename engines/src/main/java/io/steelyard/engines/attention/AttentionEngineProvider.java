@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Makes the engine {@code attention} known. */
-public final class AttentionEngineProvider implements EngineProvider {
+public class AttentionEngineProvider implements EngineProvider {
   @Override
   public String name() {
     return AttentionProblem.ENGINE;

@@ -1,9 +1,7 @@
 package io.steelyard.engines.attention;
 
-import io.steelyard.engines.CodeChecksum;
 import io.steelyard.engines.attention.RingProblem.Count;
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.attention.AttentionInputs;
 import io.steelyard.kernels.attention.AttentionOutputs;
@@ -17,8 +15,6 @@ import io.steelyard.kernels.attention.Workbench;
 import io.steelyard.kernels.machine.SystemMemory;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
-import io.steelyard.lab.worker.EngineInfo;
-import io.steelyard.lab.worker.KernelEngine;
 import io.steelyard.lab.worker.KernelReport;
 import io.steelyard.lab.worker.KernelRequest;
 import io.steelyard.lab.worker.LoadReport;
@@ -47,7 +43,9 @@ import java.util.stream.LongStream;
  * #LISTEN} opens its port, {@link #CONNECT} makes the ring, {@link #HOLD} makes its shard of a
  * length, {@link #PASS} is one pass, {@link #GATHER} sends the results to the coordinator.
  */
-final class RankEngine extends KernelEngine {
+final class RankEngine extends AttentionKernelEngine {
+  static final String NAME = "attention-rank";
+
   static final String LISTEN = "listen";
   static final String CONNECT = "connect";
   static final String HOLD = "hold";
@@ -64,11 +62,6 @@ final class RankEngine extends KernelEngine {
 
   static final String COORDINATOR = "coordinator";
   static final String LENGTH = "length";
-
-  /** Of the random inputs. */
-  static final long SEED = 20251127;
-
-  private static final int PATTERNS = 1024;
 
   private static final MemorySegment EMPTY = Arena.global().allocate(0);
 
@@ -101,17 +94,8 @@ final class RankEngine extends KernelEngine {
       MemorySegment own,
       List<MemorySegment> others) {}
 
-  @Override
-  public EngineInfo hello() throws EngineException {
-    return new EngineInfo(
-        "attention-rank",
-        Runtime.version().toString(),
-        Kernels.describe(Kernels.best()),
-        List.of(),
-        List.of(),
-        List.of("kernel"),
-        false,
-        CodeChecksum.of("", getClass(), Kernels.class));
+  RankEngine() {
+    super(NAME);
   }
 
   @Override
@@ -130,11 +114,7 @@ final class RankEngine extends KernelEngine {
     } catch (IllegalArgumentException | UnsupportedOperationException e) {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     }
-    return new LoadReport(
-        Map.of("load", System.nanoTime() - start),
-        Map.of(),
-        List.of(),
-        new LoadReport.Settings("", "", "", problem.threads(), "", 0, 0, false, 0, 0, 0));
+    return loaded(start, problem.threads());
   }
 
   @Override

@@ -1,8 +1,6 @@
 package io.steelyard.engines.attention;
 
-import io.steelyard.engines.CodeChecksum;
 import io.steelyard.engines.attention.RingProblem.Count;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.attention.AttentionInputs;
 import io.steelyard.kernels.attention.AttentionOutputs;
 import io.steelyard.kernels.attention.AttentionShape;
@@ -20,8 +18,6 @@ import io.steelyard.kernels.attention.Workbench;
 import io.steelyard.lab.benchmark.BenchmarkProtocol;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.lab.worker.EngineException.Kind;
-import io.steelyard.lab.worker.EngineInfo;
-import io.steelyard.lab.worker.KernelEngine;
 import io.steelyard.lab.worker.KernelReport;
 import io.steelyard.lab.worker.KernelRequest;
 import io.steelyard.lab.worker.LoadReport;
@@ -39,13 +35,7 @@ import java.util.Optional;
  * makes passes; a proof compares every value with flash in one process (dilated attention with
  * dilated), and rows of every head with the definition in double precision.
  */
-final class RingEngine extends KernelEngine {
-  /** Up to this length a proof checks every row against the definition. */
-  private static final int ALL_ROWS = 1024;
-
-  private static final int PROVED_ROWS = 64;
-  private static final int CHECKED_ROWS = 3;
-
+final class RingEngine extends AttentionKernelEngine {
   private Map<String, String> options = Map.of();
   private RingProblem problem;
   private Variant reference;
@@ -65,17 +55,8 @@ final class RingEngine extends KernelEngine {
   /** What passes took and counted, by rank. */
   private record Passes(long nanos, List<Map<String, Long>> counts) {}
 
-  @Override
-  public EngineInfo hello() throws EngineException {
-    return new EngineInfo(
-        RingProblem.ENGINE,
-        Runtime.version().toString(),
-        Kernels.describe(Kernels.best()),
-        List.of(),
-        List.of(),
-        List.of("kernel"),
-        false,
-        CodeChecksum.of("", getClass(), Kernels.class));
+  RingEngine() {
+    super(RingProblem.ENGINE);
   }
 
   @Override
@@ -98,12 +79,7 @@ final class RingEngine extends KernelEngine {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     }
     ranks = Ranks.start(problem);
-    return new LoadReport(
-        Map.of("load", System.nanoTime() - start),
-        Map.of(),
-        List.of(),
-        new LoadReport.Settings(
-            "", "", "", problem.threads() * problem.ranks(), "", 0, 0, false, 0, 0, 0));
+    return loaded(start, problem.threads() * problem.ranks());
   }
 
   @Override
@@ -111,11 +87,7 @@ final class RingEngine extends KernelEngine {
     try {
       hold(AttentionProblem.length(request.name()));
       boolean prove = request.shape().containsKey(BenchmarkProtocol.PROVE);
-      Long asked = request.shape().get(BenchmarkProtocol.OPERATIONS);
-      long operations =
-          asked == null
-              ? Long.parseLong(options.get(BenchmarkProtocol.operations(request.name())))
-              : asked;
+      long operations = operations(request, options);
       Passes passes = passes(operations);
       Map<String, Long> counts = byRank(passes);
       ranks.gather(held.shards(), held.outputs());
@@ -147,7 +119,7 @@ final class RingEngine extends KernelEngine {
             length,
             shards,
             arena,
-            RandomInputs.of(arena, shards.shape(), problem.problem().type(), RankEngine.SEED),
+            RandomInputs.of(arena, shards.shape(), problem.problem().type(), SEED),
             AttentionOutputs.allocate(arena, shards.shape(), problem.problem().type()));
   }
 
@@ -201,7 +173,7 @@ final class RingEngine extends KernelEngine {
   private double check(int rows, Map<String, Long> counts) {
     try (Plan definition = reference.plan(held.inputs(), workbench)) {
       Oracle.Deviation error =
-          Oracle.check(held.inputs(), definition, held.outputs(), rows, RankEngine.SEED + calls++);
+          Oracle.check(held.inputs(), definition, held.outputs(), rows, SEED + calls++);
       counts.put("rows_checked", error.rows());
       counts.put("relative_error_e12", e12(error.relative()));
       counts.put("largest_error_e12", e12(error.largest()));
@@ -220,7 +192,7 @@ final class RingEngine extends KernelEngine {
     counts.put("scratch_bytes", sum(passes, Count.SCRATCH_BYTES));
     counts.put("sent_bytes", sum(passes, Count.SENT_BYTES));
     counts.put("predicted_bytes", predictedBytes());
-    double error = check(held.length() <= ALL_ROWS ? held.length() : PROVED_ROWS, counts);
+    double error = check(provedRows(held.length()), counts);
     try (Arena arena = Arena.ofShared()) {
       AttentionOutputs whole = AttentionOutputs.allocate(arena, shape, problem.problem().type());
       reference.forward(held.inputs(), workbench, whole);
