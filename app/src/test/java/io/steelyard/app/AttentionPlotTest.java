@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -109,7 +110,8 @@ final class AttentionPlotTest {
             0,
             0,
             0,
-            0));
+            0,
+            Optional.empty()));
     journal.add(new Entry.ForkEnd(block, 1, cell.id(), 1, true, 1, 1, 1, 1, Map.of(), ""));
   }
 

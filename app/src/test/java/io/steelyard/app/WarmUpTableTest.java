@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 final class WarmUpTableTest {
@@ -51,7 +52,8 @@ final class WarmUpTableTest {
               0,
               0,
               0,
-              0));
+              0,
+              Optional.empty()));
     }
     journal.add(new Entry.ForkEnd(1, 1, cell, 1, true, 0, 0, 0, 0, Map.of(), ""));
   }

@@ -121,8 +121,25 @@ class RunReaderTest {
   private static Entry.Call call(
       int block, int attempt, String cell, Role role, int index, long nanos) {
     return new Entry.Call(
-        block, attempt, cell, 1, "prefill", role, index, index, 512, nanos, nanos, nanos, true, 0,
-        0, 0, 0, 0);
+        block,
+        attempt,
+        cell,
+        1,
+        "prefill",
+        role,
+        index,
+        index,
+        512,
+        nanos,
+        nanos,
+        nanos,
+        true,
+        0,
+        0,
+        0,
+        0,
+        0,
+        Optional.empty());
   }
 
   private static Entry.ForkEnd forkEnd(int block, int attempt, String cell) {

@@ -52,7 +52,6 @@ final class TileBand extends BlockedBand {
   private final long begin;
   private final long add;
 
-
   /**
    * Makes one.
    *

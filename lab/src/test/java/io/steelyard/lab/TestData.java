@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Records with every field filled in, for tests that look at one of them. */
 public final class TestData {
@@ -129,7 +130,8 @@ public final class TestData {
         0,
         0,
         0,
-        0);
+        0,
+        Optional.empty());
   }
 
   /** The same call with this share of processor time taken by the hypervisor. */
@@ -152,7 +154,8 @@ public final class TestData {
         share,
         call.pageFaults(),
         call.contextSwitches(),
-        call.megahertz());
+        call.megahertz(),
+        call.counts());
   }
 
   /** A process whose peak was 240 MB. */

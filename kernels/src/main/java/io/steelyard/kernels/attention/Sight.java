@@ -1,8 +1,8 @@
 package io.steelyard.kernels.attention;
 
-import java.util.function.IntUnaryOperator;
 import io.steelyard.kernels.AttentionBand;
 import io.steelyard.kernels.ScoreFunction;
+import java.util.function.IntUnaryOperator;
 
 /**
  * Which of a sequence's keys its queries see. Queries and keys are counted within the sequence that

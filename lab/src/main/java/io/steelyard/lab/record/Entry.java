@@ -112,47 +112,6 @@ public sealed interface Entry {
       double megahertz,
       @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Map<String, Long>> counts)
       implements Entry {
-    /** A call that counts nothing. */
-    public Call(
-        int block,
-        int attempt,
-        String cell,
-        int fork,
-        String call,
-        Role role,
-        int index,
-        int prompt,
-        long tokens,
-        long nanos,
-        long outsideNanos,
-        long sinceStartNanos,
-        boolean verified,
-        long compileNanos,
-        double stolenShare,
-        long pageFaults,
-        long contextSwitches,
-        double megahertz) {
-      this(
-          block,
-          attempt,
-          cell,
-          fork,
-          call,
-          role,
-          index,
-          prompt,
-          tokens,
-          nanos,
-          outsideNanos,
-          sinceStartNanos,
-          verified,
-          compileNanos,
-          stolenShare,
-          pageFaults,
-          contextSwitches,
-          megahertz,
-          Optional.empty());
-    }
 
     /** The same call counted in another role. */
     public Call as(Role other) {

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -120,7 +121,8 @@ final class CommandForks implements BlockLoop.Forks {
               spent.stealShare(),
               0,
               0,
-              Frequency.megahertz()));
+              Frequency.megahertz(),
+              Optional.empty()));
     }
     return run.failure();
   }
