@@ -45,10 +45,6 @@ import picocli.CommandLine.Spec;
       "  ./steelyard attention accuracy --variants sparse:pattern=learned --density 0.1 --per-layer"
     })
 final class AttentionAccuracyCommand implements Callable<Integer> {
-  /** Of shorter windows nothing can be dropped. */
-  static final int FEWEST = 32;
-
-  static final int MOST = 1 << 15;
   private static final int MOST_WINDOWS = 1000;
 
   /** What rounding alone changes, the bound of all choices, what is chosen, and what isn't. */
@@ -62,27 +58,9 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
           "block-sparse:pattern=adaptive,block=16",
           "sparse:pattern=local-global,block=16");
 
+  private static final List<Double> USUAL_DENSITIES = List.of(0.25, 0.1);
+
   @Spec CommandSpec spec;
-
-  @Option(
-      names = {"-m", "--model"},
-      paramLabel = "MODEL",
-      defaultValue = "default",
-      description = "a name of 'model list', or a file")
-  String model;
-
-  @Option(
-      names = "--text",
-      paramLabel = "FILE",
-      description = "the text, in UTF-8; without it, one of Steelyard's own")
-  Path text;
-
-  @Option(
-      names = "--tokens",
-      paramLabel = "N",
-      defaultValue = "2048",
-      description = "tokens of a window")
-  int tokens;
 
   @Option(
       names = "--windows",
@@ -100,11 +78,12 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
   String variants;
 
   @Option(
-      names = {"--density"},
+      names = "--density",
       paramLabel = "SHARE",
       split = ",",
-      defaultValue = "0.25,0.1",
-      description = "shares of the keys that variants are to see which take a density or a ratio")
+      description =
+          "shares of the keys that variants are to see which take a density or a ratio (default:"
+              + " 0.25,0.1)")
   List<Double> densities;
 
   @Option(
@@ -129,6 +108,7 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
   @Option(names = "--json", description = "print accuracy.json on stdout instead of the table")
   boolean json;
 
+  @Mixin WindowOptions window;
   @Mixin ThreadsOption threads;
 
   /**
@@ -149,17 +129,16 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    StudyOptions.between("--tokens", tokens, FEWEST, MOST);
+    int tokens = window.tokens();
     StudyOptions.between("--windows", windows, 1, MOST_WINDOWS);
     int team = threads.count();
     List<String> spellings =
         AttentionSpellings.atDensities(
             variants == null ? USUAL : AttentionSpellings.of(variants), shares());
-    String written = text == null ? Texts.perplexity() : Models.text(text);
+    String written = window.text(Texts.perplexity());
     Console console = new Console();
-    ResolvedModel found = Models.resolve(model, console);
-    requireContext(found, tokens);
-    Found result = run(console, found, team, written, spellings);
+    ResolvedModel found = window.resolve(console);
+    Found result = run(console, found, team, written, tokens, spellings);
     Path folder = RunDirectory.newFolder(runs, "attention-accuracy");
     write(console, folder, result);
     return ExitCode.FINE;
@@ -167,8 +146,12 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
 
   /** The densities that were asked for, the largest first. */
   private List<Double> shares() {
+    if (densities != null && ratios != null) {
+      throw new UsageException("--density and --ratio say the same: give one of them");
+    }
+    List<Double> asked = densities == null ? USUAL_DENSITIES : densities;
     List<Double> shares = new ArrayList<>();
-    for (double given : ratios == null ? densities : ratios) {
+    for (double given : ratios == null ? asked : ratios) {
       if (!(given > 0 && given < 1)) {
         throw new UsageException(
             "--%s %s: give a share between 0 and 1"
@@ -179,18 +162,13 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
     return shares.stream().distinct().sorted((a, b) -> Double.compare(b, a)).toList();
   }
 
-  /** Refuses windows that the model was not made for. */
-  static void requireContext(ResolvedModel of, int tokens) {
-    long trained = Models.trainedContext(of);
-    if (tokens > trained) {
-      throw new UsageException(
-          "--tokens %d is more than the %d that %s was trained for: give that or less"
-              .formatted(tokens, trained, of.name()));
-    }
-  }
-
   private Found run(
-      Console console, ResolvedModel of, int team, String written, List<String> spellings) {
+      Console console,
+      ResolvedModel of,
+      int team,
+      String written,
+      int tokens,
+      List<String> spellings) {
     long start = System.nanoTime();
     try (AttentionAccuracy accuracy =
         AttentionOptions.asked(
@@ -215,7 +193,7 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
       return new Found(
           CommandText.of(spec),
           of.name(),
-          text == null ? "steelyard" : text.toString(),
+          window.text == null ? "steelyard" : window.text.toString(),
           tokens,
           accuracy.windows(),
           accuracy.scored(),

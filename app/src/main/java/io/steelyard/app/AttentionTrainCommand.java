@@ -41,26 +41,6 @@ final class AttentionTrainCommand implements Callable<Integer> {
   private static final int SMALLEST_BLOCK = 4;
 
   @Option(
-      names = {"-m", "--model"},
-      paramLabel = "MODEL",
-      defaultValue = "default",
-      description = "a name of 'model list', or a file")
-  String model;
-
-  @Option(
-      names = "--text",
-      paramLabel = "FILE",
-      description = "the text, in UTF-8; without it, those of Steelyard's prompts")
-  Path text;
-
-  @Option(
-      names = "--tokens",
-      paramLabel = "N",
-      defaultValue = "2048",
-      description = "tokens of a window")
-  int tokens;
-
-  @Option(
       names = "--windows",
       paramLabel = "N",
       defaultValue = "2",
@@ -81,22 +61,21 @@ final class AttentionTrainCommand implements Callable<Integer> {
       description = "where the weights are written; without it, they are printed")
   Path out;
 
+  @Mixin WindowOptions window;
   @Mixin ThreadsOption threads;
 
   @Override
   public Integer call() throws IOException {
-    StudyOptions.between(
-        "--tokens", tokens, AttentionAccuracyCommand.FEWEST, AttentionAccuracyCommand.MOST);
+    int tokens = window.tokens();
     StudyOptions.between("--windows", windows, 1, MOST_WINDOWS);
     blocks.forEach(block -> StudyOptions.between("--block", block, SMALLEST_BLOCK, tokens));
     int team = threads.count();
     if (out != null) {
       Models.requireFileToWrite("--out", out);
     }
-    String written = text == null ? String.join("\n", Texts.prompts()) : Models.text(text);
+    String written = window.text(String.join("\n", Texts.prompts()));
     Console console = new Console();
-    ResolvedModel found = Models.resolve(model, console);
-    AttentionAccuracyCommand.requireContext(found, tokens);
+    ResolvedModel found = window.resolve(console);
     AttentionTraining.Result result;
     try (Console.Watching watching = console.watch()) {
       result =
