@@ -6,13 +6,11 @@ import io.steelyard.reports.terminal.Format;
 import java.awt.Graphics2D;
 import java.awt.geom.Rectangle2D;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.jfree.chart.JFreeChart;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.xy.StandardXYBarPainter;
 import org.jfree.chart.renderer.xy.XYBarRenderer;
-import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.data.xy.XYIntervalSeries;
 import org.jfree.data.xy.XYIntervalSeriesCollection;
 
@@ -22,8 +20,6 @@ final class BarPlot implements Plots.Drawing {
   private static final int ROW = 26;
   private static final int AROUND_ROWS = 170;
   private static final int LONGEST_NAME = 40;
-  private static final int LONGEST_TITLE = 80;
-  private static final int LONGEST_SUBTITLE = 130;
   private static final int FREE_NAME = 16;
   private static final int WIDTH_OF_CHARACTER = 7;
   private static final double HALF_BAR = 0.32;
@@ -58,16 +54,9 @@ final class BarPlot implements Plots.Drawing {
     plot.setDomainGridlinesVisible(true);
     plot.setDomainGridlinePaint(PlotStyle.RULE);
     plot.setDomainGridlineStroke(PlotStyle.THIN);
-    plot.setRangeAxis(names());
+    plot.setRangeAxis(PlotAxes.rows(names()));
     addBars(plot);
-    JFreeChart drawn = PlotStyle.chart(plot);
-    drawn.setPadding(new RectangleInsets(18, 22, 16, 22));
-    drawn.setTitle(
-        PlotStyle.title(
-            PlotStyle.name(chart.title(), LONGEST_TITLE), PlotStyle.TITLE, PlotStyle.INK));
-    drawn.addSubtitle(
-        PlotStyle.title(
-            PlotStyle.name(chart.subtitle(), LONGEST_SUBTITLE), PlotStyle.SMALL, PlotStyle.DIM));
+    JFreeChart drawn = PlotStyle.chart(plot, chart.title(), chart.subtitle());
     if (chart.parts().size() > 1) {
       drawn.addSubtitle(LinePlot.legend(plot));
     }
@@ -87,19 +76,8 @@ final class BarPlot implements Plots.Drawing {
     return axis;
   }
 
-  private NumberAxis names() {
-    NumberAxis axis =
-        PlotAxes.linear(
-            IntStream.range(0, chart.bars().size())
-                .mapToObj(
-                    i -> new Tick(i, PlotStyle.name(chart.bars().get(i).name(), LONGEST_NAME)))
-                .toList());
-    axis.setRange(-0.7, chart.bars().size() - 0.3);
-    axis.setInverted(true);
-    axis.setTickLabelFont(PlotStyle.TEXT);
-    axis.setTickLabelPaint(PlotStyle.INK);
-    axis.setTickLabelInsets(new RectangleInsets(2, 9, 2, 9));
-    return axis;
+  private List<String> names() {
+    return chart.bars().stream().map(bar -> PlotStyle.name(bar.name(), LONGEST_NAME)).toList();
   }
 
   private void addBars(XYPlot plot) {

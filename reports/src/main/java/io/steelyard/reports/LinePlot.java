@@ -24,8 +24,6 @@ import org.jfree.data.xy.XYSeriesCollection;
 final class LinePlot implements Plots.Drawing {
   private static final int WIDTH = 920;
   private static final int HEIGHT = 420;
-  private static final int LONGEST_TITLE = 80;
-  private static final int LONGEST_SUBTITLE = 130;
   private static final int LONGEST_NAME = 30;
   private static final double DOT = 6;
 
@@ -73,14 +71,7 @@ final class LinePlot implements Plots.Drawing {
     }
     plot.setDataset(all);
     plot.setRenderer(renderer);
-    JFreeChart drawn = PlotStyle.chart(plot);
-    drawn.setPadding(new RectangleInsets(18, 22, 16, 22));
-    drawn.setTitle(
-        PlotStyle.title(
-            PlotStyle.name(chart.title(), LONGEST_TITLE), PlotStyle.TITLE, PlotStyle.INK));
-    drawn.addSubtitle(
-        PlotStyle.title(
-            PlotStyle.name(chart.subtitle(), LONGEST_SUBTITLE), PlotStyle.SMALL, PlotStyle.DIM));
+    JFreeChart drawn = PlotStyle.chart(plot, chart.title(), chart.subtitle());
     drawn.addSubtitle(legend(plot));
     drawn.draw(graphics, new Rectangle2D.Double(0, 0, WIDTH, HEIGHT));
   }

@@ -1,5 +1,7 @@
 package io.steelyard.reports;
 
+import org.jfree.chart.ui.RectangleInsets;
+import java.util.stream.IntStream;
 import io.steelyard.reports.terminal.Format;
 import java.awt.FontMetrics;
 import java.awt.Graphics2D;
@@ -205,5 +207,18 @@ final class PlotAxes {
         Graphics2D graphics, AxisState state, Rectangle2D area, RectangleEdge edge) {
       return ticks(this, choices, graphics, area, edge);
     }
+  }
+
+  /** An axis of rows below one another, each by its name. */
+  static NumberAxis rows(List<String> names) {
+    NumberAxis axis =
+        linear(
+            IntStream.range(0, names.size()).mapToObj(i -> new Tick(i, names.get(i))).toList());
+    axis.setRange(-0.7, names.size() - 0.3);
+    axis.setInverted(true);
+    axis.setTickLabelFont(PlotStyle.TEXT);
+    axis.setTickLabelPaint(PlotStyle.INK);
+    axis.setTickLabelInsets(new RectangleInsets(2, 9, 2, 9));
+    return axis;
   }
 }

@@ -16,6 +16,9 @@ import org.jfree.chart.ui.RectangleInsets;
 
 /** What all figures have in common: few colours, thin lines, room around things. */
 final class PlotStyle {
+  private static final int LONGEST_TITLE = 80;
+  private static final int LONGEST_SUBTITLE = 130;
+
 
   static final Color INK = new Color(0x22, 0x22, 0x22);
   static final Color DIM = new Color(0x6B, 0x6B, 0x6B);
@@ -99,6 +102,15 @@ final class PlotStyle {
     JFreeChart chart = new JFreeChart(null, TEXT, plot, false);
     chart.setBackgroundPaint(null);
     chart.setPadding(RectangleInsets.ZERO_INSETS);
+    return chart;
+  }
+
+  /** A chart with room around it, a title and a line of what is shown. */
+  static JFreeChart chart(XYPlot plot, String title, String subtitle) {
+    JFreeChart chart = chart(plot);
+    chart.setPadding(new RectangleInsets(18, 22, 16, 22));
+    chart.setTitle(title(name(title, LONGEST_TITLE), TITLE, INK));
+    chart.addSubtitle(title(name(subtitle, LONGEST_SUBTITLE), SMALL, DIM));
     return chart;
   }
 

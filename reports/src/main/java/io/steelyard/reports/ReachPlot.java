@@ -10,14 +10,11 @@ import java.awt.geom.Rectangle2D;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
-import java.util.stream.IntStream;
 import org.jfree.chart.JFreeChart;
 import org.jfree.chart.axis.AxisLocation;
-import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.ValueAxis;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
-import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
@@ -26,7 +23,6 @@ final class ReachPlot implements Plots.Drawing {
   private static final int WIDTH = 920;
   private static final int ROW = 26;
   private static final int AROUND_ROWS = 128;
-  private static final int LONGEST_SUBTITLE = 130;
   private static final int LONGEST_NAME = 40;
   private static final int LONGEST_REASON = 50;
   private static final int FREE_NAME = 16;
@@ -61,16 +57,11 @@ final class ReachPlot implements Plots.Drawing {
     plot.setDomainGridlinesVisible(true);
     plot.setDomainGridlinePaint(PlotStyle.RULE);
     plot.setDomainGridlineStroke(PlotStyle.THIN);
-    plot.setRangeAxis(0, vertical(row -> PlotStyle.name(row.name(), LONGEST_NAME)));
-    plot.setRangeAxis(1, vertical(row -> PlotStyle.name(row.why(), LONGEST_REASON)));
+    plot.setRangeAxis(0, PlotAxes.rows(texts(ReachChart.Row::name, LONGEST_NAME)));
+    plot.setRangeAxis(1, PlotAxes.rows(texts(ReachChart.Row::why, LONGEST_REASON)));
     plot.setRangeAxisLocation(1, AxisLocation.BOTTOM_OR_RIGHT);
     addDots(plot);
-    JFreeChart drawn = PlotStyle.chart(plot);
-    drawn.setPadding(new RectangleInsets(18, 22, 16, 22));
-    drawn.setTitle(PlotStyle.title(chart.title(), PlotStyle.TITLE, PlotStyle.INK));
-    drawn.addSubtitle(
-        PlotStyle.title(
-            PlotStyle.name(chart.subtitle(), LONGEST_SUBTITLE), PlotStyle.SMALL, PlotStyle.DIM));
+    JFreeChart drawn = PlotStyle.chart(plot, chart.title(), chart.subtitle());
     drawn.draw(graphics, new Rectangle2D.Double(0, 0, width(), height()));
   }
 
@@ -92,18 +83,8 @@ final class ReachPlot implements Plots.Drawing {
     return axis;
   }
 
-  private NumberAxis vertical(Function<ReachChart.Row, String> text) {
-    NumberAxis axis =
-        PlotAxes.linear(
-            IntStream.range(0, chart.rows().size())
-                .mapToObj(i -> new Tick(i, text.apply(chart.rows().get(i))))
-                .toList());
-    axis.setRange(-0.7, chart.rows().size() - 0.3);
-    axis.setInverted(true);
-    axis.setTickLabelFont(PlotStyle.TEXT);
-    axis.setTickLabelPaint(PlotStyle.INK);
-    axis.setTickLabelInsets(new RectangleInsets(2, 9, 2, 9));
-    return axis;
+  private List<String> texts(Function<ReachChart.Row, String> text, int longest) {
+    return chart.rows().stream().map(text).map(each -> PlotStyle.name(each, longest)).toList();
   }
 
   private void addDots(XYPlot plot) {

@@ -18,7 +18,6 @@ import org.jfree.chart.renderer.xy.XYErrorRenderer;
 import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
 import org.jfree.chart.ui.Layer;
 import org.jfree.chart.ui.RectangleAnchor;
-import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.chart.ui.TextAnchor;
 import org.jfree.data.xy.XYIntervalSeries;
 import org.jfree.data.xy.XYIntervalSeriesCollection;
@@ -29,8 +28,6 @@ import org.jfree.data.xy.XYSeriesCollection;
 final class TrendPlot implements Plots.Drawing {
   private static final int WIDTH = 920;
   private static final int HEIGHT = 420;
-  private static final int LONGEST_TITLE = 80;
-  private static final int LONGEST_SUBTITLE = 120;
   private static final double SHARE_OF_COLOUR = 0.18;
 
   private final TrendChart chart;
@@ -66,16 +63,7 @@ final class TrendPlot implements Plots.Drawing {
     }
     addLevels(plot);
     addPoints(plot);
-    JFreeChart drawn = PlotStyle.chart(plot);
-    drawn.setPadding(new RectangleInsets(18, 22, 16, 22));
-    drawn.setTitle(
-        PlotStyle.title(
-            PlotStyle.name(chart.title() + "  (" + scale.unit() + ")", LONGEST_TITLE),
-            PlotStyle.TITLE,
-            PlotStyle.INK));
-    drawn.addSubtitle(
-        PlotStyle.title(
-            PlotStyle.name(chart.subtitle(), LONGEST_SUBTITLE), PlotStyle.SMALL, PlotStyle.DIM));
+    JFreeChart drawn = PlotStyle.chart(plot, chart.title() + "  (" + scale.unit() + ")", chart.subtitle());
     drawn.draw(graphics, new Rectangle2D.Double(0, 0, WIDTH, HEIGHT));
   }
 
