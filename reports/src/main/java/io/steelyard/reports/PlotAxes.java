@@ -1,19 +1,19 @@
 package io.steelyard.reports;
 
-import org.jfree.chart.ui.RectangleInsets;
-import java.util.stream.IntStream;
 import io.steelyard.reports.terminal.Format;
 import java.awt.FontMetrics;
 import java.awt.Graphics2D;
 import java.awt.geom.Rectangle2D;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jfree.chart.axis.AxisState;
 import org.jfree.chart.axis.LogAxis;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.NumberTick;
 import org.jfree.chart.axis.ValueAxis;
 import org.jfree.chart.ui.RectangleEdge;
+import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.chart.ui.TextAnchor;
 
 /** Axes whose ticks are chosen here: JFreeChart's own logarithmic ticks are powers of the base. */
@@ -212,8 +212,7 @@ final class PlotAxes {
   /** An axis of rows below one another, each by its name. */
   static NumberAxis rows(List<String> names) {
     NumberAxis axis =
-        linear(
-            IntStream.range(0, names.size()).mapToObj(i -> new Tick(i, names.get(i))).toList());
+        linear(IntStream.range(0, names.size()).mapToObj(i -> new Tick(i, names.get(i))).toList());
     axis.setRange(-0.7, names.size() - 0.3);
     axis.setInverted(true);
     axis.setTickLabelFont(PlotStyle.TEXT);

@@ -19,7 +19,6 @@ final class PlotStyle {
   private static final int LONGEST_TITLE = 80;
   private static final int LONGEST_SUBTITLE = 130;
 
-
   static final Color INK = new Color(0x22, 0x22, 0x22);
   static final Color DIM = new Color(0x6B, 0x6B, 0x6B);
   static final Color RULE = new Color(0xDD, 0xDD, 0xDD);

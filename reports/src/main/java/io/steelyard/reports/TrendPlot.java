@@ -63,7 +63,8 @@ final class TrendPlot implements Plots.Drawing {
     }
     addLevels(plot);
     addPoints(plot);
-    JFreeChart drawn = PlotStyle.chart(plot, chart.title() + "  (" + scale.unit() + ")", chart.subtitle());
+    JFreeChart drawn =
+        PlotStyle.chart(plot, chart.title() + "  (" + scale.unit() + ")", chart.subtitle());
     drawn.draw(graphics, new Rectangle2D.Double(0, 0, WIDTH, HEIGHT));
   }
 
