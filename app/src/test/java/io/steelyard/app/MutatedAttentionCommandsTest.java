@@ -25,7 +25,13 @@ final class MutatedAttentionCommandsTest {
           List.of("range", "custom", "--lengths", "33", "--variants", "ring:ranks=3,flash"),
           List.of(
               "range", "custom", "--lengths", "150", "--variants", "longnet:segments=64,rates=2"),
-          List.of("range", "custom", "--lengths", "1K", "--variants", "block-sparse:density=0.1"),
+          List.of(
+              "range",
+              "custom",
+              "--lengths",
+              "1K",
+              "--variants",
+              "block-sparse:pattern=random,density=0.1"),
           List.of("range", "custom", "--lengths", "99", "--variants", "flash", "--dtype", "bf16"),
           List.of("range", "custom", "--lengths", "40", "--variants", "dense", "--tier", "vector"),
           List.of(

@@ -14,7 +14,16 @@ public final class ProcessFacts {
 
   /** Bytes that can be allocated without swapping. */
   public static OptionalLong availableMemory() {
-    return field(Path.of("/proc/meminfo"), "MemAvailable:")
+    return memory("MemAvailable:");
+  }
+
+  /** Bytes that the machine has. */
+  public static OptionalLong totalMemory() {
+    return memory("MemTotal:");
+  }
+
+  private static OptionalLong memory(String name) {
+    return field(Path.of("/proc/meminfo"), name)
         .map(text -> OptionalLong.of(Long.parseLong(text.replace(" kB", "")) * 1024))
         .orElse(OptionalLong.empty());
   }

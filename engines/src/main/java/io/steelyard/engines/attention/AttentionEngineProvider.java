@@ -1,13 +1,18 @@
 package io.steelyard.engines.attention;
 
+import io.steelyard.engines.ProcessFacts;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.Engine;
 import io.steelyard.lab.worker.EngineProvider;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /** Makes the engine {@code attention} known. */
 public class AttentionEngineProvider implements EngineProvider {
+  /** With more, references take twice as much memory. */
+  private static final long MOST_HEAP = 31L << 30;
+
   @Override
   public String name() {
     return AttentionProblem.ENGINE;
@@ -23,12 +28,15 @@ public class AttentionEngineProvider implements EngineProvider {
     return List.of();
   }
 
+  /** Masks and lists of what is chosen lie on the heap, and what fits was planned beforehand. */
   @Override
   public List<String> jvmFlags(Map<String, String> options) {
-    boolean vector = options.getOrDefault("tier", "").equals(Tier.VECTOR.label());
-    return vector
-        ? List.of("-XX:MaxDirectMemorySize=1t", "--add-modules=jdk.incubator.vector")
-        : List.of("-XX:MaxDirectMemorySize=1t");
+    long heap = Math.min(ProcessFacts.totalMemory().orElse(MOST_HEAP), MOST_HEAP);
+    List<String> flags = new ArrayList<>(List.of("-XX:MaxDirectMemorySize=1t", "-Xmx" + heap));
+    if (options.getOrDefault("tier", "").equals(Tier.VECTOR.label())) {
+      flags.add("--add-modules=jdk.incubator.vector");
+    }
+    return flags;
   }
 
   @Override

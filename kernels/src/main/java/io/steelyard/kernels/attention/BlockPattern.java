@@ -1,6 +1,6 @@
 package io.steelyard.kernels.attention;
 
-/** The fixed patterns of block-sparse attention, which depend on nothing but where blocks are. */
+/** Which blocks block-sparse attention keeps. */
 enum BlockPattern {
   /** Blocks near the diagonal: {@code |i - j| ≤ ⌊window/B/2⌋}. */
   LOCAL_WINDOW,
@@ -20,5 +20,19 @@ enum BlockPattern {
   /** Those whose mean query and mean key have the largest product, as the density asks for. */
   ADAPTIVE,
   /** Those of which a trained scorer foresees the most attention, by {@link Learned}. */
-  LEARNED
+  LEARNED;
+
+  /** Whether a parameter means something to it. */
+  boolean uses(String parameter) {
+    return switch (parameter) {
+      case "block" -> true;
+      case "window" -> this == LOCAL_WINDOW || this == GLOBAL_LOCAL || this == STRIDED;
+      case "rates" -> this == DILATED_SPARSE;
+      case "global" -> this == GLOBAL_LOCAL;
+      case "stride" -> this == STRIDED;
+      case "density" -> this == RANDOM || this == ADAPTIVE;
+      case "seed" -> this == RANDOM;
+      default -> false;
+    };
+  }
 }

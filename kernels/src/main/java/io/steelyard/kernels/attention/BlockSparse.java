@@ -38,6 +38,7 @@ record BlockSparse(
     if (pattern == BlockPattern.LEARNED) {
       return Learned.of(parameters, parameters.number("density", 0.1, 0, 1));
     }
+    parameters.using("pattern=" + Parameters.label(pattern), pattern::uses);
     return new BlockSparse(
         pattern,
         parameters.whole("block", 128, 1, MOST),

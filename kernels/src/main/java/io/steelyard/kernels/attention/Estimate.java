@@ -28,6 +28,11 @@ public record Estimate(double scores, long scratchBytes) {
     return rows * type.bytes(shape.dimension());
   }
 
+  /** A head's keys as {@link KeyColumns}, with {@link BlockBounds} and one more copy of theirs. */
+  static long columns(long keys, long blocks, int dimension) {
+    return (keys + 4 * blocks) * dimension * Float.BYTES;
+  }
+
   /** The scores of one segment's positions among each other. */
   static double among(double positions, boolean causal) {
     return causal ? positions * (positions + 1) / 2 : positions * positions;

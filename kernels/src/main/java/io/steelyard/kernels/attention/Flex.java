@@ -5,6 +5,7 @@ import io.steelyard.kernels.ScoreFunction;
 import io.steelyard.kernels.attention.FlexRule.Coverage;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Attention by a rule. Blocks of which nothing is seen are left out; in those of which some is seen
@@ -18,16 +19,25 @@ record Flex(Function<AttentionShape, FlexRule> rule) implements Variant {
 
   /** The rules by name. */
   private enum Named {
-    CAUSAL,
-    SLIDING_WINDOW,
-    ALIBI,
-    SOFT_CAP,
-    DOCUMENT,
-    PREFIX
+    CAUSAL(""),
+    SLIDING_WINDOW("window"),
+    ALIBI(""),
+    SOFT_CAP("cap"),
+    DOCUMENT("document"),
+    PREFIX("prefix");
+
+    private final String parameter;
+
+    Named(String parameter) {
+      this.parameter = parameter;
+    }
   }
 
   static Variant of(Parameters parameters) {
     List<Named> named = parameters.choices("rules", Named.CAUSAL);
+    parameters.using(
+        "rules=" + named.stream().map(Parameters::label).collect(Collectors.joining("/")),
+        name -> named.stream().anyMatch(rule -> rule.parameter.equals(name)));
     int window = parameters.whole("window", 1024, 1, MOST);
     int document = parameters.whole("document", 1024, 1, MOST);
     int prefix = parameters.whole("prefix", 256, 0, MOST);

@@ -63,6 +63,8 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
         kept * shape.scores() + (rest == Rest.NONE ? 2 : 3) * pooled,
         Estimate.panels(shape.length() + blocks, shape.dimension(), threads)
             + pairs
+            + Math.min(threads, shape.heads())
+                * Estimate.columns(shape.length(), blocks, shape.dimension())
             + (keys > 0 ? (long) shape.batch() * shape.heads() * KeyMask.bytes(shape.length()) : 0)
             + (rest == Rest.NONE ? 0 : 2 * extended * shape.kvHeads() * shape.batch()));
   }

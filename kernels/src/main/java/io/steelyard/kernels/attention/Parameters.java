@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -19,10 +20,18 @@ final class Parameters {
   private final String variant;
   private final Map<String, String> values;
   private final TreeSet<String> known = new TreeSet<>();
+  private Predicate<String> used = _ -> true;
+  private String chosen = "";
 
   Parameters(String variant, Map<String, String> values) {
     this.variant = variant;
     this.values = new HashMap<>(values);
+  }
+
+  /** Says which of the others a choice uses: those that it doesn't are unknown to it. */
+  void using(String choice, Predicate<String> parameters) {
+    chosen = " with " + choice;
+    used = parameters;
   }
 
   /** Any text. */
@@ -111,12 +120,16 @@ final class Parameters {
     if (!values.isEmpty()) {
       String key = new TreeSet<>(values.keySet()).first();
       throw new IllegalArgumentException(
-          "attention %s has no parameter '%s'; it has %s"
-              .formatted(variant, key, known.isEmpty() ? "none" : String.join(", ", known)));
+          "attention %s%s has no parameter '%s'; it has %s"
+              .formatted(
+                  variant, chosen, key, known.isEmpty() ? "none" : String.join(", ", known)));
     }
   }
 
   private String take(String key) {
+    if (!used.test(key)) {
+      return null;
+    }
     known.add(key);
     return values.remove(key);
   }

@@ -40,6 +40,9 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
   }
 
   private static Variant fixed(Parameters parameters, Kind kind, double ratio) {
+    parameters.using(
+        "pattern=" + Parameters.label(kind),
+        name -> name.equals("block") || (kind == Kind.RANDOM && name.equals("seed")));
     return new Sparse(
         kind,
         ratio,

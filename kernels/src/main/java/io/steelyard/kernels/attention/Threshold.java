@@ -47,6 +47,8 @@ record Threshold(double density, double slack, double share, int block, int seed
     return new Estimate(
         2.0 * shape.scores(),
         Estimate.panels(shape.length(), shape.dimension(), threads)
+            + Estimate.columns(
+                shape.length(), Math.ceilDiv(shape.length(), block), shape.dimension())
             + (long) shape.batch() * shape.heads() * KeyMask.bytes(shape.length()));
   }
 

@@ -143,6 +143,14 @@ final class VariantsTest {
         .hasMessageContaining("a whole number from 1 to 4096");
     assertThatThrownBy(() -> Variants.of("block-sparse:pattern=none"))
         .hasMessageContaining("local-window, dilated-sparse");
+    assertThatThrownBy(() -> Variants.of("block-sparse:density=0.1"))
+        .hasMessageContaining(
+            "block-sparse with pattern=local-window has no parameter 'density'; it has block,"
+                + " pattern, window");
+    assertThatThrownBy(() -> Variants.of("sparse:pattern=strided,seed=2"))
+        .hasMessageContaining("no parameter 'seed'; it has block, pattern, ratio");
+    assertThatThrownBy(() -> Variants.of("flex:rules=causal/alibi,window=5"))
+        .hasMessageContaining("with rules=causal/alibi has no parameter 'window'; it has rules");
     assertThatThrownBy(() -> Variants.of("dilated:segments=4/8,rates=1"))
         .hasMessageContaining("2 segments and 1 rates");
   }
