@@ -230,7 +230,7 @@ final class Link implements AutoCloseable {
   static void run(Duration patience, List<Transfer> transfers) throws IOException {
     try (Selector selector = Selector.open()) {
       for (Transfer transfer : transfers) {
-        transfer.link.channel.register(selector, transfer.interest(), transfer);
+        transfer.link.channel.register(selector, 0);
       }
       long moved = System.nanoTime();
       while (true) {
@@ -251,14 +251,10 @@ final class Link implements AutoCloseable {
           throw new IOException(
               "%s for %s s".formatted(left.getFirst().stalled(), patience.toMillis() / 1e3));
         }
-        selector
-            .keys()
-            .forEach(
-                key ->
-                    key.interestOps(
-                        left.contains((Transfer) key.attachment())
-                            ? ((Transfer) key.attachment()).interest()
-                            : 0));
+        selector.keys().forEach(key -> key.interestOps(0));
+        // A link may both send and receive.
+        left.forEach(
+            transfer -> transfer.link.channel.keyFor(selector).interestOpsOr(transfer.interest()));
         selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(rest)));
         selector.selectedKeys().clear();
       }
