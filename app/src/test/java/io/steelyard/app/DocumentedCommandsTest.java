@@ -38,6 +38,7 @@ final class DocumentedCommandsTest {
           "./steelyard history trend tg32 --label steelyard",
           "./steelyard bench decode --engine llamacpp --gen 16 --quick -o csv",
           "./steelyard bench decode --gen 16 --profile",
+          "./steelyard parity steelyard:tier=reference steelyard:tier=vector",
           "./steelyard bench java docs/examples/Joins.java --quick",
           "./steelyard attention quick",
           "./steelyard attention range custom --lengths 512,2K --variants"

@@ -29,8 +29,8 @@ final class InterruptionTest {
   @TempDir private Path folder;
 
   @Test
-  void aRunKilledThreeTimesLosesNothing() throws Exception {
-    survives(3, Duration.ofMinutes(3));
+  void aRunKilledTwiceLosesNothing() throws Exception {
+    survives(2, Duration.ofMinutes(3));
   }
 
   @Test
