@@ -204,7 +204,8 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
               row.length().equals(length) ? "" : row.length(),
               row.variant(),
               Format.significant(row.milliseconds(), 3),
-              interval(row.low(), row.high()),
+              // No time is negative, whatever an interval of few blocks allows.
+              interval(row.low() == null ? null : Math.max(0, row.low()), row.high()),
               speedup(row),
               row.verdict(),
               row.executed() == null ? "–" : Format.percent(row.executed(), 1),

@@ -157,8 +157,10 @@ public final class Oracle {
       double[] out) {
     AttentionShape shape = inputs.shape();
     int kvHead = head / shape.group();
-    double[] asked =
-        doubles(inputs.queries(), inputs.type(), shape, batch, query, head, shape.heads());
+    float[] row = new float[shape.dimension()];
+    read(inputs.queries(), inputs.type(), index(shape, batch, query, head, shape.heads()), row);
+    double[] asked = new double[row.length];
+    Arrays.setAll(asked, d -> row[d]);
     double[] scores = SCORES.get();
     if (scores.length < shape.length()) {
       scores = new double[shape.length()];
@@ -169,8 +171,8 @@ public final class Oracle {
       scores[key] = Double.NEGATIVE_INFINITY;
       if (plan.times(batch, head, query, key) > 0) {
         long at = index(shape, batch, key, kvHead, shape.kvHeads());
-        double product = product(inputs.keys(), inputs.type(), at, asked, from, to);
-        double score = product / Math.sqrt(to - from);
+        read(inputs.keys(), inputs.type(), at, row);
+        double score = product(asked, row, from, to) / Math.sqrt(to - from);
         scores[key] = plan.score(score, batch, head, query, key);
         largest = Math.max(largest, scores[key]);
       }
@@ -185,7 +187,10 @@ public final class Oracle {
         double weight = plan.times(batch, head, query, key) * Math.exp(scores[key] - largest);
         total += weight;
         long at = index(shape, batch, key, kvHead, shape.kvHeads());
-        add(inputs.values(), inputs.type(), at, weight, out);
+        read(inputs.values(), inputs.type(), at, row);
+        for (int d = 0; d < out.length; d++) {
+          out[d] += weight * row[d];
+        }
       }
     }
     for (int d = 0; d < out.length; d++) {
@@ -194,66 +199,24 @@ public final class Oracle {
     return largest + Math.log(total);
   }
 
-  // Type by type: a loop that asks for the type each time takes several times as long.
-
-  private static double product(
-      MemorySegment memory, DataType type, long at, double[] by, int from, int to) {
+  private static double product(double[] by, float[] row, int from, int to) {
     double sum = 0;
-    switch (type) {
-      case F32 -> {
-        for (int d = from; d < to; d++) {
-          sum += by[d] * memory.getAtIndex(ValueLayout.JAVA_FLOAT, at + d);
-        }
-      }
-      case F16 -> {
-        for (int d = from; d < to; d++) {
-          sum += by[d] * float16(memory, at + d);
-        }
-      }
-      default -> {
-        for (int d = from; d < to; d++) {
-          sum += by[d] * bfloat16(memory, at + d);
-        }
-      }
+    for (int d = from; d < to; d++) {
+      sum += by[d] * row[d];
     }
     return sum;
   }
 
-  private static void add(
-      MemorySegment memory, DataType type, long at, double weight, double[] to) {
-    switch (type) {
-      case F32 -> {
-        for (int d = 0; d < to.length; d++) {
-          to[d] += weight * memory.getAtIndex(ValueLayout.JAVA_FLOAT, at + d);
-        }
-      }
-      case F16 -> {
-        for (int d = 0; d < to.length; d++) {
-          to[d] += weight * float16(memory, at + d);
-        }
-      }
-      default -> {
-        for (int d = 0; d < to.length; d++) {
-          to[d] += weight * bfloat16(memory, at + d);
-        }
+  /** Reads a head's values of a position. */
+  private static void read(MemorySegment memory, DataType type, long at, float[] row) {
+    if (type == DataType.F32) {
+      // At once: one by one, most of a short check's time goes into checks of places.
+      MemorySegment.copy(memory, ValueLayout.JAVA_FLOAT, at * Float.BYTES, row, 0, row.length);
+    } else {
+      for (int d = 0; d < row.length; d++) {
+        row[d] = value(memory, type, at + d);
       }
     }
-  }
-
-  private static double[] doubles(
-      MemorySegment memory,
-      DataType type,
-      AttentionShape shape,
-      int batch,
-      int position,
-      int head,
-      int heads) {
-    long at = index(shape, batch, position, head, heads);
-    double[] values = new double[shape.dimension()];
-    for (int d = 0; d < values.length; d++) {
-      values[d] = value(memory, type, at + d);
-    }
-    return values;
   }
 
   /** Where a head's values of a position begin. */
@@ -262,7 +225,7 @@ public final class Oracle {
   }
 
   /** A value as a number. */
-  public static double value(MemorySegment memory, DataType type, long index) {
+  public static float value(MemorySegment memory, DataType type, long index) {
     return switch (type) {
       case F32 -> memory.getAtIndex(ValueLayout.JAVA_FLOAT, index);
       case F16 -> float16(memory, index);
