@@ -129,23 +129,25 @@ final class RandomData {
     return sum;
   }
 
-  /** The most that rounding 32 activations at a time to so many steps changes a product. */
-  static double sharedScaleError(float[] row, Rows x, int token, int steps) {
-    return sharedScaleError(row, x, token, steps, 1);
+  /** The most that rounding some activations at a time to so many steps changes a product. */
+  static double sharedScaleError(float[] row, Rows x, int token, int steps, int sharing) {
+    return sharedScaleError(row, x, token, steps, 1, sharing);
   }
 
   /**
-   * The same where groups of four of the 32 have scales by turns.
+   * The same where groups of four have scales by turns.
    *
    * @param turns how many scales
+   * @param sharing activations that have the same ones
    */
-  static double sharedScaleError(float[] row, Rows x, int token, int steps, int turns) {
+  static double sharedScaleError(
+      float[] row, Rows x, int token, int steps, int turns, int sharing) {
     double bound = 0;
-    for (int block = 0; block < row.length; block += 32) {
+    for (int block = 0; block < row.length; block += sharing) {
       for (int turn = 0; turn < turns; turn++) {
         double largest = 0;
         double weights = 0;
-        for (int i = block; i < block + 32; i++) {
+        for (int i = block; i < Math.min(block + sharing, row.length); i++) {
           if (i / 4 % turns == turn) {
             largest = Math.max(largest, Math.abs(x.get(token, i)));
             weights += Math.abs(row[i]);

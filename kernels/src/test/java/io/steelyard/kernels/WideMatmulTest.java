@@ -26,7 +26,7 @@ abstract class WideMatmulTest extends MatmulTest {
   static double roundingOfFew(DataType type, float[] row, Rows x, int token) {
     return switch (type) {
       case F32, F16, BF16, FP8_E4M3, FP8_E5M2, NF4, FP4 -> 0;
-      default -> RandomData.sharedScaleError(row, x, token, 127);
+      default -> RandomData.sharedScaleError(row, x, token, 127, 32);
     };
   }
 }

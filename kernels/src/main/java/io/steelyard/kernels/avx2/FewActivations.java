@@ -1,5 +1,6 @@
 package io.steelyard.kernels.avx2;
 
+import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
@@ -23,8 +24,9 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode.Single;
 
 /**
- * Activations as {@link FewTokens} takes them: 32 values as whole numbers of 16 bits with a common
- * scale.
+ * Activations as {@link FewTokens} takes them: blocks of 32 values as whole numbers of 16 bits, of
+ * which eight share a scale. (A value of a hundredth of the largest of 256 still has more than the
+ * 8 bits that the weights have.)
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
  * where the first block's operands of {@link FewLevels} with one token go, those of the next behind
@@ -52,6 +54,9 @@ final class FewActivations {
 
   static final int SPREAD_EIGHTH = 160;
 
+  /** Blocks that share a scale. */
+  static final int SHARING = 8;
+
   private static final float LARGEST = 32_767;
 
   private static final Vec EIGHTH = ymm(14);
@@ -65,8 +70,17 @@ final class FewActivations {
   private static void write(Assembler a) {
     Rounding.constants(a, LARGEST);
     Snippets.constant(a, EIGHTH, 0.125f, RAX);
+    Label group = a.loop();
+    Label rest = new Label();
+    a.mov(R9, RDX);
+    a.cmp(R9, SHARING);
+    a.jump(Condition.NOT_GREATER, rest);
+    a.mov(R9, SHARING);
+    a.place(rest);
+    a.sub(RDX, R9);
+    Rounding.shareScale(a);
     Label block = a.loop();
-    Vec sum = Rounding.roundToWords(a, at(RSI, SCALE));
+    Vec sum = Rounding.roundByShared(a, at(RSI, SCALE));
     a.op(VMULSS, sum, sum, EIGHTH.as(16));
     a.op(VMOVSS_STORE, at(RSI, EIGHTH_OF_SUM), sum);
     Rounding.storeWords(a);
@@ -81,7 +95,9 @@ final class FewActivations {
     a.add(RCX, SPREAD);
     a.add(RDI, 128);
     a.add(RSI, BLOCK);
-    a.sub(RDX, 1);
+    a.sub(R9, 1);
     a.jump(Condition.NOT_EQUAL, block);
+    a.cmp(RDX, 0);
+    a.jump(Condition.NOT_EQUAL, group);
   }
 }

@@ -90,6 +90,7 @@ final class FewTokens extends RowLoop {
     a.sub(RBP, STEP);
     a.jump(Condition.LESS, rest);
     Label step = a.loop();
+    ask(STEP * type.blockBytes());
     for (int half = 0; half < 2; half++) {
       Mem place = at(R12, half * STEP / 2 * type.blockBytes());
       Vec weights = ymm(10 + half);
@@ -131,27 +132,59 @@ final class FewTokens extends RowLoop {
   // ---- Blocks of 32 bytes, in two registers, with a scale.
 
   private void bytes() {
-    Vec scale = ymm(6);
-    Vec first = ymm(8);
-    Vec second = ymm(9);
-    Vec factor = ymm(10);
-    Label block = a.loop();
-    a.op(VPMOVSXBW, ymm(4), at(R12, 2));
-    a.op(VPMOVSXBW, ymm(5), at(R12, 2 + 16));
+    Label group = a.loop();
+    Label begin = new Label();
+    Label end = new Label();
+    a.mov(RAX, RBP);
+    a.cmp(RAX, FewActivations.SHARING);
+    a.jump(Condition.NOT_GREATER, begin);
+    a.mov(RAX, FewActivations.SHARING);
+    a.place(begin);
+    a.sub(RBP, RAX);
+    ask(FewActivations.SHARING * type.blockBytes());
+    block(true);
+    a.sub(RAX, 1);
+    a.jump(Condition.EQUAL, end);
+    Label another = a.loop();
+    block(false);
+    a.sub(RAX, 1);
+    a.jump(Condition.NOT_EQUAL, another);
+    a.place(end);
+    Vec scale = ymm(8);
+    for (int token = 0; token < tokens; token++) {
+      // That of the last block is that of all.
+      a.op(VBROADCASTSS, scale, token(token, FewActivations.SCALE - FewActivations.BLOCK));
+      a.op(VFMADD231PS, sum(token), ofGroup(token), scale);
+    }
+    a.cmp(RBP, 0);
+    a.jump(Condition.NOT_EQUAL, group);
+  }
+
+  /** A token's sum of the blocks whose activations share a scale, without that. */
+  private static Vec ofGroup(int token) {
+    return ymm(4 + token);
+  }
+
+  private void block(boolean first) {
+    Vec scale = ymm(10);
+    Vec product = ymm(11);
+    Vec other = ymm(12);
+    a.op(VPMOVSXBW, ymm(8), at(R12, 2));
+    a.op(VPMOVSXBW, ymm(9), at(R12, 2 + 16));
     a.op(VPBROADCASTW, scale.as(16), at(R12));
     a.op(VCVTPH2PS, scale, scale.as(16));
     for (int token = 0; token < tokens; token++) {
-      a.op(VPMADDWD, first, ymm(4), token(token, 0));
-      a.op(VPMADDWD, second, ymm(5), token(token, 32));
-      a.op(VBROADCASTSS, factor, token(token, FewActivations.SCALE));
-      a.op(VPADDD, first, first, second);
-      a.op(VCVTDQ2PS, first, first);
-      a.op(VMULPS, factor, factor, scale);
-      a.op(VFMADD231PS, sum(token), first, factor);
+      a.op(VPMADDWD, product, ymm(8), token(token, 0));
+      a.op(VPMADDWD, other, ymm(9), token(token, 32));
+      a.op(VPADDD, product, product, other);
+      a.op(VCVTDQ2PS, product, product);
+      if (first) {
+        a.op(VMULPS, ofGroup(token), product, scale);
+      } else {
+        a.op(VFMADD231PS, ofGroup(token), product, scale);
+      }
     }
     a.add(R12, type.blockBytes());
     a.add(RBX, FewActivations.BLOCK);
-    a.sub(RBP, 1);
-    a.jump(Condition.NOT_EQUAL, block);
   }
 }

@@ -1,5 +1,8 @@
 package io.steelyard.kernels.avx2;
 
+import static io.steelyard.kernels.assembler.Gpr.R10;
+import static io.steelyard.kernels.assembler.Gpr.R11;
+import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
@@ -24,6 +27,8 @@ import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
+import io.steelyard.kernels.assembler.Condition;
+import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Vec;
 
@@ -104,12 +109,50 @@ final class Rounding {
    * @param scale where the scale goes
    */
   static Vec roundToWords(Assembler a, Mem scale) {
-    Vec largest = load(a, Order.WORDS).as(16);
+    load(a, Order.WORDS);
+    scale(a);
+    return words(a, scale);
+  }
+
+  /**
+   * Finds the scale that some blocks of 32 values at RDI share, as many as R9 says; {@link
+   * #roundByShared} rounds them by it, one after the other. R10 and R11 are overwritten.
+   */
+  static void shareScale(Assembler a) {
+    a.mov(R10, RDI);
+    a.mov(R11, R9);
+    Snippets.clear(a, LARGEST);
+    Label block = a.loop();
+    for (int i = 0; i < 4; i++) {
+      a.op(VPAND, OTHER, ABSOLUTE, at(R10, 32 * i));
+      a.op(VMAXPS, LARGEST, LARGEST, OTHER);
+    }
+    a.add(R10, 128);
+    a.sub(R11, 1);
+    a.jump(Condition.NOT_EQUAL, block);
+    Snippets.reduce(a, VMAXPS, LARGEST, OTHER);
+    scale(a);
+  }
+
+  /** What {@link #roundToWords} does, by the scale that was found. */
+  static Vec roundByShared(Assembler a, Mem scale) {
+    for (int i = 0; i < 4; i++) {
+      loadPart(a, Order.WORDS, i);
+    }
+    return words(a, scale);
+  }
+
+  /** Of the largest magnitude in the lowest lane: the scale, and what values are multiplied by. */
+  private static void scale(Assembler a) {
+    Vec largest = LARGEST.as(16);
     a.op(VMULSS, SCALE, largest, INVERSE.as(16));
-    a.op(VMOVSS_STORE, scale, SCALE);
     a.op(VMAXSS, largest, largest, LEAST.as(16));
     a.op(VDIVSS, largest, MOST.as(16), largest);
     Snippets.spread(a, LARGEST, LARGEST);
+  }
+
+  private static Vec words(Assembler a, Mem scale) {
+    a.op(VMOVSS_STORE, scale, SCALE);
     for (int i = 0; i < 4; i++) {
       a.op(VMULPS, ymm(i), ymm(i), LARGEST);
       a.op(VCVTPS2DQ, ymm(i), ymm(i));

@@ -51,7 +51,7 @@ abstract class RowLoop {
   static final int SUMS = 48;
 
   /** How far ahead rows are asked for, in bytes: about what comes while memory answers. */
-  private static final int AHEAD = 1024;
+  private static final int AHEAD = 2048;
 
   private static final int LINE = 64;
 
