@@ -35,7 +35,13 @@ final class MutatedAttentionCommandsTest {
           List.of("range", "custom", "--lengths", "99", "--variants", "flash", "--dtype", "bf16"),
           List.of("range", "custom", "--lengths", "40", "--variants", "dense", "--tier", "vector"),
           List.of(
-              "range", "custom", "--lengths", "70", "--variants", "flex:rules=alibi", "--no-causal"),
+              "range",
+              "custom",
+              "--lengths",
+              "70",
+              "--variants",
+              "flex:rules=alibi",
+              "--no-causal"),
           List.of("range", "custom", "--lengths", "50", "--variants", "sparse", "--batch", "2"));
 
   @TempDir private Path folder;

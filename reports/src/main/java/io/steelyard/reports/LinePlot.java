@@ -5,6 +5,7 @@ import java.awt.BasicStroke;
 import java.awt.Graphics2D;
 import java.awt.geom.Ellipse2D;
 import java.awt.geom.Rectangle2D;
+import java.awt.geom.RectangularShape;
 import java.util.List;
 import java.util.function.Function;
 import java.util.stream.DoubleStream;
@@ -66,14 +67,28 @@ final class LinePlot implements Plots.Drawing {
       }
       all.addSeries(series);
       renderer.setSeriesPaint(i, PlotStyle.label(i));
-      renderer.setSeriesStroke(i, new BasicStroke(1.6f));
-      renderer.setSeriesShape(i, new Ellipse2D.Double(-DOT / 2, -DOT / 2, DOT, DOT));
+      renderer.setSeriesStroke(i, stroke(PlotStyle.lap(i)));
+      renderer.setSeriesShape(i, shape(PlotStyle.lap(i)));
     }
     plot.setDataset(all);
     plot.setRenderer(renderer);
     JFreeChart drawn = PlotStyle.chart(plot, chart.title(), chart.subtitle());
     drawn.addSubtitle(legend(plot));
     drawn.draw(graphics, new Rectangle2D.Double(0, 0, WIDTH, HEIGHT));
+  }
+
+  /** Whole lines, then dashes, shorter each time. */
+  private static BasicStroke stroke(int lap) {
+    float dash = 12f / (lap + 1);
+    float[] dashes = lap == 0 ? null : new float[] {dash, 4};
+    return new BasicStroke(1.6f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 10, dashes, 0);
+  }
+
+  /** Circles, then squares. */
+  private static RectangularShape shape(int lap) {
+    RectangularShape shape = lap == 0 ? new Ellipse2D.Double() : new Rectangle2D.Double();
+    shape.setFrame(-DOT / 2, -DOT / 2, DOT, DOT);
+    return shape;
   }
 
   /** Names what a plot shows, above it. */
@@ -97,9 +112,13 @@ final class LinePlot implements Plots.Drawing {
             .flatMapToDouble(line -> DoubleStream.of(line.at()))
             .distinct()
             .sorted()
-            .mapToObj(at -> new PlotAxes.Tick(at, Format.compact(at)))
+            .mapToObj(at -> new PlotAxes.Tick(at, name(at)))
             .toList();
     return PlotAxes.values(points.getFirst().at(), points.getLast().at(), List.of(points));
+  }
+
+  private static String name(double at) {
+    return at == Math.rint(at) ? Format.count(Math.round(at)) : Format.compact(at);
   }
 
   private ValueAxis axis(Function<LineChart.Line, double[]> values) {

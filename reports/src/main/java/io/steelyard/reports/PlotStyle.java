@@ -54,6 +54,11 @@ final class PlotStyle {
     return PALETTE[index % PALETTE.length];
   }
 
+  /** How often all colours were used before a label: those of one colour differ in it. */
+  static int lap(int index) {
+    return index / PALETTE.length;
+  }
+
   static Color verdict(String verdict) {
     return switch (verdict) {
       case "faster", "smaller" -> PALETTE[0];
