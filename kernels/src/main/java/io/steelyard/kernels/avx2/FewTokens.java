@@ -165,6 +165,11 @@ final class FewTokens extends RowLoop {
     return ymm(4 + token);
   }
 
+  /**
+   * A block's products with its own scale alone.
+   *
+   * @param first whether they begin the group's sums, or add to them
+   */
   private void block(boolean first) {
     Vec scale = ymm(10);
     Vec product = ymm(11);
