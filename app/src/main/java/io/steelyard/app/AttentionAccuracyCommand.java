@@ -3,7 +3,6 @@ package io.steelyard.app;
 import io.steelyard.engines.attention.AttentionAccuracy;
 import io.steelyard.engines.attention.AttentionAccuracy.Case;
 import io.steelyard.engines.attention.AttentionAccuracy.Result;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.RunDirectory;
@@ -15,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -128,7 +128,10 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
       double seconds) {}
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
+    if (SteelyardProcess.lacksVectors(Map.of())) {
+      return SteelyardProcess.withVectors(spec);
+    }
     int tokens = window.tokens();
     StudyOptions.between("--windows", windows, 1, MOST_WINDOWS);
     int team = threads.count();
@@ -174,7 +177,7 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
         AttentionOptions.asked(
             () ->
                 AttentionAccuracy.load(
-                    of.file(), Kernels.best(), team, written, tokens, windows))) {
+                    of.file(), OwnModel.usualTier(), team, written, tokens, windows))) {
       List<Case> cases = new ArrayList<>();
       for (String spelling : spellings) {
         cases.add(new Case(spelling, OptionalInt.empty()));

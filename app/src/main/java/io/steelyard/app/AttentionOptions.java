@@ -90,7 +90,7 @@ final class AttentionOptions {
     StudyOptions.between("--dim", dimension, 1, MOST_VALUES);
     int keyHeads = kvHeads == null ? heads : kvHeads;
     StudyOptions.between("--kv-heads", keyHeads, 1, MOST_HEADS);
-    Tier chosen = tier == null ? Kernels.best() : tier;
+    Tier chosen = tier == null ? OwnModel.usualTier() : tier;
     if (chosen != Tier.VECTOR && !Kernels.available(chosen)) {
       throw new UsageException(
           "--tier %s can't run here: %s".formatted(chosen.label(), Kernels.obstacle(chosen)));

@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.engines.attention.AttentionProblem;
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.attention.Variants;
 import io.steelyard.lab.benchmark.BenchmarkProtocol;
 import io.steelyard.lab.study.Study;
@@ -86,7 +85,7 @@ final class AttentionQuickCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     AttentionProblem problem =
         new AttentionProblem(
-            1, 1, VALUES, 1, true, DataType.F32, Kernels.best(), threads.count(), true, true);
+            1, 1, VALUES, 1, true, DataType.F32, OwnModel.usualTier(), threads.count(), true, true);
     Set<String> spellings = new LinkedHashSet<>(List.of(BASELINE));
     spellings.addAll(Variants.descriptions().keySet());
     spellings.addAll(FURTHER);

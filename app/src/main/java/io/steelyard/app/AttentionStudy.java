@@ -31,6 +31,9 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
   /** What the virtual machine and the system around need. */
   private static final long ROOM = 1L << 30;
 
+  /** What Java takes for a score that it looks at to choose some. */
+  private static final double SECONDS_SINGLY = 30e-9;
+
   private static final int USUAL_TRIALS = 3;
   private static final int MOST_WARM_UP_CALLS = 12;
 
@@ -132,7 +135,9 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
   /** About how long a pass takes, by a rule of thumb: nothing of its kind was measured yet. */
   static double seconds(AttentionProblem problem, Estimate estimate) {
     double products = 2 * estimate.scores() * problem.dimension();
-    return products / (problem.threads() * productsPerSecond(problem.tier()));
+    double alone =
+        products / productsPerSecond(problem.tier()) + estimate.singly() * SECONDS_SINGLY;
+    return alone / problem.threads();
   }
 
   /** Memory for what is measured: what is free, without what a process needs beside it. */

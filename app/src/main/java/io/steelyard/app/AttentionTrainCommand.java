@@ -1,7 +1,6 @@
 package io.steelyard.app;
 
 import io.steelyard.engines.attention.AttentionTraining;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.attention.ScorerTraining;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.text.Texts;
@@ -11,10 +10,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 @Command(
     name = "train",
@@ -61,11 +63,15 @@ final class AttentionTrainCommand implements Callable<Integer> {
       description = "where the weights are written; without it, they are printed")
   Path out;
 
+  @Spec CommandSpec spec;
   @Mixin WindowOptions window;
   @Mixin ThreadsOption threads;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() throws IOException, InterruptedException {
+    if (SteelyardProcess.lacksVectors(Map.of())) {
+      return SteelyardProcess.withVectors(spec);
+    }
     int tokens = window.tokens();
     StudyOptions.between("--windows", windows, 1, MOST_WINDOWS);
     blocks.forEach(block -> StudyOptions.between("--block", block, SMALLEST_BLOCK, tokens));
@@ -83,7 +89,7 @@ final class AttentionTrainCommand implements Callable<Integer> {
               () ->
                   AttentionTraining.run(
                       found.file(),
-                      Kernels.best(),
+                      OwnModel.usualTier(),
                       team,
                       written,
                       tokens,

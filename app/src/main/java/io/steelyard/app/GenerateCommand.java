@@ -137,8 +137,7 @@ final class GenerateCommand implements Callable<Integer> {
     StudyOptions.requireKvType(kv);
     if (batch != null) {
       batch.requireAlone(command.commandLine().getParseResult(), prompt);
-      generateBatch(team);
-      return ExitCode.FINE;
+      return generateBatch(team);
     }
     prompt.require();
     if (diffusion != null) {
@@ -250,8 +249,12 @@ final class GenerateCommand implements Callable<Integer> {
     return !spec.options().getOrDefault(SPECULATE, OFF).equals(OFF);
   }
 
-  private void generateBatch(int team) throws IOException {
-    Tier tier = OwnModel.tier(BatchOptions.NAME, StudyOptions.parse(engine));
+  private int generateBatch(int team) throws IOException, InterruptedException {
+    EngineSpec asked = StudyOptions.parse(engine);
+    Tier tier = OwnModel.tier(BatchOptions.NAME, asked);
+    if (SteelyardProcess.lacksVectors(asked.options())) {
+      return SteelyardProcess.withVectors(command);
+    }
     Sampling drawn = sampling.sampling();
     List<BatchPrompt> prompts = batch.prompts(tokens);
     Console console = new Console();
@@ -275,6 +278,7 @@ final class GenerateCommand implements Callable<Integer> {
         generation.run();
       }
     }
+    return ExitCode.FINE;
   }
 
   private void requireStopStrings() {

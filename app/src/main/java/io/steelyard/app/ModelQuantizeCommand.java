@@ -26,8 +26,10 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 @Command(
     name = "quantize",
@@ -100,6 +102,7 @@ final class ModelQuantizeCommand implements Callable<Integer> {
               + " for the scales of q2_k to q6_k, iq4_nl and iq4_xs")
   Path imatrix;
 
+  @Spec CommandSpec spec;
   @Mixin ThreadsOption threads;
 
   @Option(names = "--tensors", description = "list every tensor, not every kind of tensor")
@@ -109,7 +112,10 @@ final class ModelQuantizeCommand implements Callable<Integer> {
   boolean json;
 
   @Override
-  public Integer call() {
+  public Integer call() throws IOException, InterruptedException {
+    if (imatrix != null && SteelyardProcess.lacksVectors(Map.of())) {
+      return SteelyardProcess.withVectors(spec);
+    }
     Console console = new Console();
     Scheme scheme = pure ? Scheme.of(type).pure() : Scheme.of(type);
     Quantizer.Choice choice =
@@ -160,7 +166,7 @@ final class ModelQuantizeCommand implements Callable<Integer> {
       throw new UsageException("--imatrix " + imatrix + ": " + RunException.reason(e.getCause()));
     }
     String text = Models.text("--imatrix", imatrix);
-    try (Kernels kernels = Kernels.of(Kernels.best(), threads.count());
+    try (Kernels kernels = Kernels.of(OwnModel.usualTier(), threads.count());
         BytesBar bar = new BytesBar(console, "running on " + imatrix.getFileName())) {
       return ImportanceCollector.collect(model, kernels, imatrix.toString(), text, bar);
     }

@@ -9,6 +9,7 @@ import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.models.Model;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * A model in this process, on Steelyard's own engine: for what a worker's protocol, which speaks of
@@ -35,6 +36,16 @@ record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
     }
     try {
       return SteelyardProvider.tier(engine.options());
+    } catch (EngineException e) {
+      throw new UsageException(e.getMessage());
+    }
+  }
+
+  /** The tier that the environment forces, or the fastest of a process that has all its modules. */
+  static Tier usualTier() {
+    try {
+      Map<String, String> none = Map.of();
+      return SteelyardProvider.needsVectorModule(none) ? Tier.VECTOR : SteelyardProvider.tier(none);
     } catch (EngineException e) {
       throw new UsageException(e.getMessage());
     }

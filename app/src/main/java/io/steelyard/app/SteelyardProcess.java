@@ -1,12 +1,17 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.SteelyardProvider;
+import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.Tier;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
 
 /**
  * A command of Steelyard in a process of its own, on the same Java with the same flags: no command
@@ -28,13 +33,8 @@ final class SteelyardProcess {
    */
   static int run(List<String> arguments, Path out, Optional<Path> log)
       throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
-    command.addAll(arguments);
     Process process =
-        new ProcessBuilder(command)
+        builder(List.of(), arguments)
             .redirectInput(Path.of("/dev/null").toFile())
             .redirectOutput(out.toFile())
             .redirectError(log.map(file -> Redirect.to(file.toFile())).orElse(Redirect.INHERIT))
@@ -53,5 +53,45 @@ final class SteelyardProcess {
     }
     Runtime.getRuntime().removeShutdownHook(stopper);
     return code;
+  }
+
+  /** Whether the engine needs the vector tier by these options, which this process hasn't. */
+  static boolean lacksVectors(Map<String, String> options) {
+    return SteelyardProvider.needsVectorModule(options) && !Kernels.available(Tier.VECTOR);
+  }
+
+  /**
+   * Runs this process's command once more in its place, with the vector tier: it reads and writes
+   * what this process would have.
+   *
+   * @return its exit code
+   */
+  static int withVectors(CommandSpec command) throws IOException, InterruptedException {
+    List<String> arguments = command.root().commandLine().getParseResult().originalArgs();
+    Process process = builder(List.of(Kernels.VECTOR_FLAG), arguments).inheritIO().start();
+    // A signal that ends this process ends that one, which may have something to say before.
+    Thread stopper =
+        new Thread(
+            () -> {
+              process.destroy();
+              process.onExit().join();
+            });
+    Runtime.getRuntime().addShutdownHook(stopper);
+    int code = process.waitFor();
+    if (!STOPPED.contains(code)) {
+      Runtime.getRuntime().removeShutdownHook(stopper);
+    }
+    return code;
+  }
+
+  /** A process of this one's Java and flags, and more flags. */
+  private static ProcessBuilder builder(List<String> flags, List<String> arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+    command.addAll(flags);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(arguments);
+    return new ProcessBuilder(command);
   }
 }

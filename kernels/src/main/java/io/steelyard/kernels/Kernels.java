@@ -18,6 +18,8 @@ import java.util.Set;
  * to an arena that all threads may use: a shared or the global one.
  */
 public interface Kernels extends AutoCloseable {
+  /** The JVM flag without which the vector tier is not {@link #available}. */
+  String VECTOR_FLAG = VectorTier.FLAG;
 
   /**
    * The operators of a tier.

@@ -6,6 +6,7 @@ package io.steelyard.kernels;
  */
 final class VectorTier {
   private static final String MODULE = "jdk.incubator.vector";
+  static final String FLAG = "--add-modules=" + MODULE;
 
   private VectorTier() {}
 
@@ -15,8 +16,7 @@ final class VectorTier {
 
   static void require() {
     if (!available()) {
-      throw new UnsupportedOperationException(
-          "the vector tier needs the JVM flag --add-modules=" + MODULE);
+      throw new UnsupportedOperationException("the vector tier needs the JVM flag " + FLAG);
     }
   }
 

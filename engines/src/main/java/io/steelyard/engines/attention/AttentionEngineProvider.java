@@ -1,6 +1,7 @@
 package io.steelyard.engines.attention;
 
 import io.steelyard.engines.ProcessFacts;
+import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.Engine;
 import io.steelyard.lab.worker.EngineProvider;
@@ -34,7 +35,7 @@ public class AttentionEngineProvider implements EngineProvider {
     long heap = Math.min(ProcessFacts.totalMemory().orElse(MOST_HEAP), MOST_HEAP);
     List<String> flags = new ArrayList<>(List.of("-XX:MaxDirectMemorySize=1t", "-Xmx" + heap));
     if (options.getOrDefault("tier", "").equals(Tier.VECTOR.label())) {
-      flags.add("--add-modules=jdk.incubator.vector");
+      flags.add(Kernels.VECTOR_FLAG);
     }
     return flags;
   }

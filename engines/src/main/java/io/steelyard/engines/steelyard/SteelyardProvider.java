@@ -63,7 +63,7 @@ public final class SteelyardProvider implements EngineProvider {
   @Override
   public List<String> jvmFlags(Map<String, String> options) {
     List<String> flags = new ArrayList<>();
-    flags.add(needsVectorModule(options) ? "--add-modules=jdk.incubator.vector" : INLINE_LITTLE);
+    flags.add(needsVectorModule(options) ? Kernels.VECTOR_FLAG : INLINE_LITTLE);
     flags.addAll(FLAGS);
     if (isInterpreted(options)) {
       flags.add("-Xint");
@@ -89,8 +89,11 @@ public final class SteelyardProvider implements EngineProvider {
     return options.getOrDefault(INTERPRET, "off").equals("on");
   }
 
-  /** The module costs start-up time, so only the tier that needs it gets it. */
-  private static boolean needsVectorModule(Map<String, String> options) {
+  /**
+   * Whether the engine takes the vector tier, or would in a JVM that has its module. The module
+   * costs start-up time, so only the tier that needs it gets it.
+   */
+  public static boolean needsVectorModule(Map<String, String> options) {
     String variable = SteelyardOptions.TIER_VARIABLE;
     String tier =
         options.getOrDefault(

@@ -33,9 +33,9 @@ final class BlockBounds {
   static BlockBounds of(KeyColumns keys, int block) {
     int dimension = keys.dimension();
     int blocks = Math.ceilDiv(keys.count(), block);
-    float[] low = new float[blocks * dimension];
-    float[] high = new float[blocks * dimension];
-    float[] centre = new float[blocks * dimension];
+    KeyColumns smallest = new KeyColumns(blocks, dimension);
+    KeyColumns largest = new KeyColumns(blocks, dimension);
+    KeyColumns centres = new KeyColumns(blocks, dimension);
     float[] radii = new float[blocks];
     float[] norms = new float[blocks];
     for (int b = 0; b < blocks; b++) {
@@ -48,30 +48,25 @@ final class BlockBounds {
         float most = Float.NEGATIVE_INFINITY;
         double sum = 0;
         for (int key = from; key < to; key++) {
-          float value = keys.columns()[d * keys.count() + key];
+          float value = keys.get(key, d);
           least = Math.min(least, value);
           most = Math.max(most, value);
           sum += value;
         }
         float mean = (float) (sum / (to - from));
         for (int key = from; key < to; key++) {
-          double off = keys.columns()[d * keys.count() + key] - (double) mean;
+          double off = keys.get(key, d) - (double) mean;
           squares[key - from] += off * off;
         }
-        low[d * blocks + b] = least;
-        high[d * blocks + b] = most;
-        centre[d * blocks + b] = mean;
+        smallest.set(b, d, least);
+        largest.set(b, d, most);
+        centres.set(b, d, mean);
         extremes += Math.max((double) least * least, (double) most * most);
       }
       norms[b] = (float) Math.sqrt(extremes);
       radii[b] = (float) Math.sqrt(Arrays.stream(squares).max().orElse(0));
     }
-    return new BlockBounds(
-        new KeyColumns(low, blocks, dimension),
-        new KeyColumns(high, blocks, dimension),
-        new KeyColumns(centre, blocks, dimension),
-        radii,
-        norms);
+    return new BlockBounds(smallest, largest, centres, radii, norms);
   }
 
   int blocks() {

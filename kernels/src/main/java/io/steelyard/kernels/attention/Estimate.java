@@ -6,9 +6,16 @@ import io.steelyard.kernels.DataType;
  * What a forward pass will take, told before it is tried.
  *
  * @param scores about how many are computed
+ * @param singly about how many Java goes through one by one to choose some of them, which takes
+ *     longer than computing them
  * @param scratchBytes at most about so much memory beside inputs and results
  */
-public record Estimate(double scores, long scratchBytes) {
+public record Estimate(double scores, double singly, long scratchBytes) {
+  /** Where no scores are chosen. */
+  Estimate(double scores, long scratchBytes) {
+    this(scores, 0, scratchBytes);
+  }
+
   /** Panels hold whole groups of so many keys and values. */
   static final int LANES = 32;
 

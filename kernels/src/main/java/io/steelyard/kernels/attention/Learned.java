@@ -58,9 +58,11 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
     long pairs = (long) Float.BYTES * blocks * blocks * shape.heads();
     long extended = Estimate.copies(shape.length() + blocks, shape, DataType.F32);
     // What a share keeps is not known before it is foreseen.
-    double kept = (share > 0 ? 1 : density) * (keys > 0 ? 2 : 1);
+    double kept = (share > 0 ? 1 : density) * (keys > 0 ? 2 : 1) * shape.scores();
     return new Estimate(
-        kept * shape.scores() + (rest == Rest.NONE ? 2 : 3) * pooled,
+        kept + (rest == Rest.NONE ? 2 : 3) * pooled,
+        // Rows of keys are gone through as a whole, with gaps where blocks aren't kept.
+        pooled + (keys > 0 ? shape.scores() : 0),
         Estimate.panels(shape.length() + blocks, shape.dimension(), threads)
             + pairs
             + Math.min(threads, shape.heads())

@@ -46,6 +46,7 @@ record Threshold(double density, double slack, double share, int block, int seed
   public Estimate estimate(AttentionShape shape, DataType type, int threads) {
     return new Estimate(
         2.0 * shape.scores(),
+        shape.scores(),
         Estimate.panels(shape.length(), shape.dimension(), threads)
             + Estimate.columns(
                 shape.length(), Math.ceilDiv(shape.length(), block), shape.dimension())
@@ -126,26 +127,18 @@ record Threshold(double density, double slack, double share, int block, int seed
         if (slack > 0) {
           bounds.of(query, visible, bound);
         }
-        int best = 0;
+        computed += compute(query, visible, end, bound, scores);
         int count = 0;
-        for (int b = 0; b < visible; b++) {
-          best = bound[b] > bound[best] ? b : best;
-          if (slack == 0 || bound[b] >= threshold) {
-            computed += compute(query, b, end, scores);
-            for (int key = b * block; key < Math.min(end, (b + 1) * block); key++) {
-              if (scores[key] >= threshold) {
-                reaching[count++] = scores[key];
-              }
-            }
-          } else {
-            Arrays.fill(scores, b * block, Math.min(end, (b + 1) * block), Float.NEGATIVE_INFINITY);
-          }
+        for (int key = 0; key < end; key++) {
+          reaching[count] = scores[key];
+          count += scores[key] >= threshold ? 1 : 0;
         }
         if (share > 0) {
           mask.keepShares(row, end, scores, share);
         } else if (count == 0) {
           // Nothing reaches it: the largest of the most promising block.
-          computed += compute(query, best, end, scores);
+          int best = best(bound, visible);
+          computed += compute(query, best, best + 1, end, scores);
           keepLargest(row, end, scores);
         } else {
           keep(row, end, scores, reaching, count);
@@ -154,10 +147,37 @@ record Threshold(double density, double slack, double share, int block, int seed
       return computed;
     }
 
-    private int compute(float[] query, int b, int end, float[] scores) {
-      int to = Math.min(end, (b + 1) * block);
-      keys.products(query, b * block, to, scores);
-      return to - b * block;
+    /** Blocks whose bound reaches the threshold; the others' scores are as low as can be. */
+    private long compute(float[] query, int visible, int end, float[] bound, float[] scores) {
+      if (slack == 0) {
+        return compute(query, 0, visible, end, scores);
+      }
+      Arrays.fill(scores, 0, end, Float.NEGATIVE_INFINITY);
+      long computed = 0;
+      for (int b = 0; b < visible; b++) {
+        int first = b;
+        while (b < visible && bound[b] >= threshold) {
+          b++;
+        }
+        computed += compute(query, first, b, end, scores);
+      }
+      return computed;
+    }
+
+    /** Some blocks; returns how many scores. */
+    private int compute(float[] query, int first, int behind, int end, float[] scores) {
+      int from = first * block;
+      int to = Math.max(from, (int) Math.min(end, (long) behind * block));
+      keys.products(query, from, to, scores);
+      return to - from;
+    }
+
+    private static int best(float[] bound, int visible) {
+      int best = 0;
+      for (int b = 1; b < visible; b++) {
+        best = bound[b] > bound[best] ? b : best;
+      }
+      return best;
     }
 
     private void keepLargest(int row, int end, float[] scores) {
