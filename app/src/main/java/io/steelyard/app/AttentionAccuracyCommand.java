@@ -9,6 +9,7 @@ import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.text.Texts;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.reports.Plots;
+import io.steelyard.reports.terminal.Format;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -186,9 +187,13 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
         }
       }
       console.note(
-          "%d windows of %d tokens, each %d times: dense, and %d cases of %d variants"
+          "%s of %d tokens, %s each: dense, and %s of %s"
               .formatted(
-                  accuracy.windows(), tokens, 1 + cases.size(), cases.size(), spellings.size()));
+                  Format.count(accuracy.windows(), "window"),
+                  tokens,
+                  Format.count(1 + cases.size(), "time"),
+                  Format.count(cases.size(), "case"),
+                  Format.count(spellings.size(), "variant")));
       List<Result> results;
       try (Console.Watching watching = console.watch()) {
         results = AttentionOptions.asked(() -> accuracy.run(cases, watching));

@@ -69,8 +69,8 @@ record AttentionAccuracyView(AttentionAccuracyCommand.Found found) {
     }
     return new FigurePage(
         "What sparse attention loses: " + found.model(),
-        "%d windows of %d tokens of the text %s"
-            .formatted(found.windows(), found.tokens(), found.text()),
+        "%s of %d tokens of the text %s"
+            .formatted(Format.count(found.windows(), "window"), found.tokens(), found.text()),
         tables,
         Stream.<Chart>concat(charts().stream(), maps().stream()).toList(),
         found.command());

@@ -98,10 +98,10 @@ final class AttentionTrainCommand implements Callable<Integer> {
                       watching));
     }
     console.note(
-        "%s pairs of blocks from %d windows of %d tokens; the weights explain %s of what a constant share leaves open"
+        "%s pairs of blocks from %s of %d tokens; the weights explain %s of what a constant share leaves open"
             .formatted(
                 Format.count(result.pairs()),
-                result.windows(),
+                Format.count(result.windows(), "window"),
                 tokens,
                 Format.percent(result.fit().explained(), 1)));
     for (ScorerTraining.Share share : result.fit().shares()) {

@@ -1,6 +1,7 @@
 package io.steelyard.app;
 
 import io.steelyard.lab.study.Study;
+import io.steelyard.reports.terminal.Format;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -44,7 +45,7 @@ final class Expectation {
 
   private static String blocks(Study.Design design) {
     int most = design.forks();
-    String blocks = most == 1 ? "1 block" : most + " blocks";
+    String blocks = Format.count(most, "block");
     boolean adaptive = design.adaptive().isPresent();
     if (!adaptive
         && (most <= Study.Design.LEAST_FORKS || design.budgetSeconds() == Study.Design.NO_BUDGET)) {

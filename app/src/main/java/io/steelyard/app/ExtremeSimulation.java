@@ -178,8 +178,7 @@ record ExtremeSimulation(long length, long ranks, long bytesPerSecond, List<Row>
   }
 
   private String over() {
-    return "%s tokens over %s %s"
-        .formatted(Format.count(length), Format.count(ranks), ranks == 1 ? "rank" : "ranks");
+    return "%s over %s".formatted(Format.count(length, "token"), Format.count(ranks, "rank"));
   }
 
   private DetailTable memory() {

@@ -267,12 +267,12 @@ final class ModelPerplexityCommand implements Callable<Integer> {
 
   private static void print(Console console, Found found) {
     console.result(
-        "perplexity %.4f ± %.4f (%s tokens scored, %d windows of %d, %s)"
+        "perplexity %.4f ± %.4f (%s scored, %s of %d, %s)"
             .formatted(
                 found.perplexity(),
                 found.error(),
-                Format.count(found.tokens()),
-                found.windows(),
+                Format.count(found.tokens(), "token"),
+                Format.count(found.windows(), "window"),
                 found.context(),
                 Format.duration((long) (found.seconds() * TimeUnit.SECONDS.toNanos(1)))));
     found

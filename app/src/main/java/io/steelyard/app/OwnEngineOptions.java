@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.kernels.Tier;
 import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.reports.terminal.Format;
 import java.nio.file.Path;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -61,11 +62,10 @@ final class OwnEngineOptions {
 
     /** In words, for the head of a table. */
     String text(String machine, String kernels) {
-      return "%s, %d %s; %s; %s%s, KV cache %s"
+      return "%s, %s; %s; %s%s, KV cache %s"
           .formatted(
               machine,
-              threads,
-              threads == 1 ? "thread" : "threads",
+              Format.count(threads, "thread"),
               name,
               kernels,
               deterministic ? ", deterministic" : "",

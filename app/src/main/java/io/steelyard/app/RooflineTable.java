@@ -36,14 +36,14 @@ final class RooflineTable {
   /** What the shares in a report are of. */
   static String sentence(Limits limits) {
     return measured(limits)
-        + " Decode is limited by reading the weights and the KV cache, prefill mostly by multiplying; over 100 %% the caches held what was read, a pass yielded several tokens, or the engine multiplies with faster instructions than those measured.";
+        + " Decode is limited by reading the weights and the KV cache, prefill mostly by multiplying; over 100 % the caches held what was read, a pass yielded several tokens, or the engine multiplies with faster instructions than those measured.";
   }
 
   /** What a share is, and the limits. */
   static String measured(Limits limits) {
     return "Of limit: the least time that this machine's limits, measured with %s, allow ÷ the time it took. They are %s of reading memory%s."
         .formatted(
-            limits.threads() == 1 ? "1 thread" : limits.threads() + " threads",
+            Format.count(limits.threads(), "thread"),
             Format.significant(limits.readBytesPerSecond() / 1e9, 3) + " GB/s",
             limits.productsPerSecond() > 0
                 ? " and %s GMAC/s in %s"

@@ -96,16 +96,15 @@ final class RunReports {
     }
     int threads = study.settings().threads();
     String what = study.hasModel() ? "thread" : "processor";
-    parts.add(threads + " " + (threads == 1 ? what : what + "s"));
+    parts.add(Format.count(threads, what));
     if (study.hasModel()) {
       parts.add("KV cache " + study.settings().kv());
     }
     int blocks = outcome.blocks().all().size();
     parts.add(
-        "%d %s of %s"
+        "%s of %s"
             .formatted(
-                blocks,
-                blocks == 1 ? "block" : "blocks",
+                Format.count(blocks, "block"),
                 study.sharesProcesses() ? "one shared process each" : "fresh processes"));
     return String.join(" · ", parts);
   }

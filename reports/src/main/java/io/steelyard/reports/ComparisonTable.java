@@ -3,6 +3,7 @@ package io.steelyard.reports;
 import io.steelyard.lab.record.Summary;
 import io.steelyard.lab.record.Summary.Comparison;
 import io.steelyard.reports.terminal.DisplayWidth;
+import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.Style;
 import io.steelyard.reports.terminal.Table;
 import io.steelyard.reports.terminal.Table.Align;
@@ -74,7 +75,7 @@ public final class ComparisonTable {
     int blocks = summary.cells().stream().mapToInt(Summary.Cell::disturbed).max().orElse(0);
     return blocks == 0
         ? ""
-        : Rows.plural(blocks, "block")
+        : Format.count(blocks, "block")
             + " measured again because the machine was disturbed; if the second attempt was"
             + " disturbed too, it counts as it is.";
   }

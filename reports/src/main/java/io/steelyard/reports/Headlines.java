@@ -68,7 +68,7 @@ public final class Headlines {
       caveats.add(comparison.note());
     }
     if (comparison.ratio() != null && (comparison.low() == null || comparison.high() == null)) {
-      caveats.add("no interval from " + Rows.plural(comparison.blocks(), "block"));
+      caveats.add("no interval from " + Format.count(comparison.blocks(), "block"));
     }
     String unsteady =
         summary.cells().stream()

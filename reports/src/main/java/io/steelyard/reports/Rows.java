@@ -157,16 +157,12 @@ final class Rows {
       notes.add("no steady state: the interval is no promise");
     }
     if (cell.mean() != null && cell.low() == null && !cell.state().equals("failed")) {
-      notes.add("no interval from " + plural(cell.forks(), "fork"));
+      notes.add("no interval from " + Format.count(cell.forks(), "fork"));
     }
     comparison
         .map(Comparison::note)
         .filter(note -> note != null && !note.isBlank())
         .ifPresent(notes::add);
     return notes;
-  }
-
-  static String plural(long count, String noun) {
-    return Format.count(count) + " " + noun + (count == 1 ? "" : "s");
   }
 }

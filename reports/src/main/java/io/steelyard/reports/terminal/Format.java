@@ -17,6 +17,11 @@ public final class Format {
     return String.format(Locale.ROOT, "%,d", value);
   }
 
+  /** So many of something, whose plural ends in s: {@code 1 block}, {@code 1,014 blocks}. */
+  public static String count(long value, String noun) {
+    return count(value) + " " + noun + (value == 1 ? "" : "s");
+  }
+
   /**
    * A number with so many decimals, in groups of three: {@code 1,014.20}. What isn't finite becomes
    * {@code –}; no zero has a sign.
