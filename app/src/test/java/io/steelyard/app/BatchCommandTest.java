@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -76,9 +78,13 @@ final class BatchCommandTest {
     assertThat(outcome.out()).startsWith("[1] abc\n").contains("\n\n[2] abc def\n");
   }
 
-  /** So many prompts that the interrupt comes long before the last. */
-  @Test
-  void anInterruptKeepsWhatIsFinishedAndSaysHowMuchThatIs() throws Exception {
+  /**
+   * So many prompts that the interrupt comes long before the last. The vector tier is in another
+   * process, which nobody should notice.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"reference", "vector"})
+  void anInterruptKeepsWhatIsFinishedAndSaysHowMuchThatIs(String tier) throws Exception {
     int prompts = 100_000;
     Path file = Files.writeString(folder.resolve("prompts.txt"), "abc\n".repeat(prompts));
     Path errors = folder.resolve("errors.txt");
@@ -100,7 +106,9 @@ final class BatchCommandTest {
             "-n",
             "100",
             "--json");
-    Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
+    builder.environment().put("STEELYARD_TIER", tier);
+    Process process = builder.start();
     List<String> lines = new ArrayList<>();
     try (BufferedReader out = process.inputReader(StandardCharsets.UTF_8)) {
       lines.add(out.readLine());

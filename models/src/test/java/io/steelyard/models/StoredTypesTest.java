@@ -52,7 +52,7 @@ class StoredTypesTest {
       // Other types are whole numbers of 16 bits there, off by 1e-4; those of 8, by 258 times that.
       case AVX2 ->
           switch (type) {
-            case Q4_0, Q4_1, Q5_0, Q5_1 -> 0.026;
+            case Q4_0, Q4_1, Q5_0, Q5_1, IQ4_NL, MXFP4, NVFP4 -> 0.026;
             default -> 0.002;
           };
       default -> 0.02;

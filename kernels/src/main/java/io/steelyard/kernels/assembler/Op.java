@@ -93,6 +93,9 @@ public enum Op {
   VPSUBB(RVM, 1, 1, 0, 0xF8, FULL, EITHER),
   VPSUBW(RVM, 1, 1, 0, 0xF9, FULL, EITHER),
   VPADDW(RVM, 1, 1, 0, 0xFD, FULL, AVX),
+  /** The first source's bytes, where the second's are negative with the other sign. */
+  VPSIGNB(RVM, 2, 1, 0, 0x08, FULL, AVX),
+  VPABSB(RM, 2, 1, 0, 0x1C, FULL, AVX),
   VPADDD(RVM, 1, 1, 0, 0xFE, FULL_D, EITHER),
   VPSUBD(RVM, 1, 1, 0, 0xFA, FULL_D, EITHER),
   VPSRLVD(RVM, 2, 1, 0, 0x45, FULL_D, EITHER),

@@ -52,7 +52,7 @@ public class Avx2 extends MachineCode {
 
   @Override
   public FewFormat fewFormat(DataType type) {
-    return FewUnsigned.takes(type) || type == DataType.Q6_K
+    return FewUnsigned.takes(type) || Levels.has(type) || type == DataType.Q6_K
         ? ByteActivations.FORMAT
         : FewActivations.FORMAT;
   }

@@ -33,7 +33,7 @@ final class FewFloatLevels extends RowLoop {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewFloatLevels(a, type, tokens).write(1, 0));
+    return Function.avx2(a -> new FewFloatLevels(a, type, tokens).write(0));
   }
 
   @Override
@@ -74,7 +74,7 @@ final class FewFloatLevels extends RowLoop {
   }
 
   @Override
-  void store(Label end) {
+  void store() {
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
       Snippets.reduce(a, VADDPS, sum(token), SCALE);

@@ -78,7 +78,7 @@ final class FewSixBits extends RowLoop {
   }
 
   static Function of(int tokens) {
-    return Function.avx2(a -> new FewSixBits(a, tokens).write(1, STACK));
+    return Function.avx2(a -> new FewSixBits(a, tokens).write(STACK));
   }
 
   /** Scales of all runs' first 16 weights, or of their last. */
@@ -162,7 +162,7 @@ final class FewSixBits extends RowLoop {
   }
 
   @Override
-  void store(Label end) {
+  void store() {
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
       Snippets.reduce(a, VADDPS, sum(token), PRODUCT);

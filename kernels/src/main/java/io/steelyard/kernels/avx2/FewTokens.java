@@ -49,7 +49,7 @@ final class FewTokens extends RowLoop {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewTokens(a, type, tokens).write(1, 0));
+    return Function.avx2(a -> new FewTokens(a, type, tokens).write(0));
   }
 
   @Override
@@ -62,7 +62,7 @@ final class FewTokens extends RowLoop {
   }
 
   @Override
-  void store(Label end) {
+  void store() {
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
       Snippets.reduce(a, VADDPS, sum(token), ymm(8));

@@ -56,12 +56,12 @@ import io.steelyard.kernels.machine.Function;
  * it: either has a half of two registers, whose products can be added as words. Pairs go to two
  * sums of a token by turns, so that neither waits for itself.
  */
-final class FewUnsigned extends RowLoop {
+class FewUnsigned extends RowLoop {
   /** Runs taken at a time. */
   private static final int RUNS = 8;
 
   /** From one run of a pair to the other. */
-  private static final int APART = RUNS / 2;
+  static final int APART = RUNS / 2;
 
   // Places on the stack: what scales of a large block are made with, and the block's fifth bits: in
   // the lower half of a register those of the first four runs, moved up by four, in the upper half
@@ -74,7 +74,7 @@ final class FewUnsigned extends RowLoop {
   // words, the first ones before the second; what weights are less.
   private static final int WORDS = 0;
   private static final int ORDER = 32;
-  private static final int LESS = 64;
+  static final int LESS = 64;
 
   // And what takes the fifth bits of a small block: by how much the word is moved down for each
   // lane of the first and of the second register, which bytes are copies, what they keep, and what
@@ -83,24 +83,24 @@ final class FewUnsigned extends RowLoop {
   private static final int COPIES = 160;
   private static final int OWN = 192;
   private static final int TABLE = 224;
-  private static final int STACK = 256;
+  static final int STACK = 256;
 
-  private static final Vec NIBBLES = ymm(15);
-  private static final Vec ONES = ymm(14);
-  private static final Vec PRODUCT = ymm(10);
+  static final Vec NIBBLES = ymm(15);
+  static final Vec ONES = ymm(14);
+  static final Vec PRODUCT = ymm(10);
 
   /** Of a pair, in either half. */
-  private static final Vec SCALE = ymm(11);
+  static final Vec SCALE = ymm(11);
 
   /** Of eight runs. */
-  private static final Vec SCALES_OF_EIGHT = ymm(12);
+  static final Vec SCALES_OF_EIGHT = ymm(12);
 
-  private static final Vec OFFSETS = ymm(13);
+  static final Vec OFFSETS = ymm(13);
 
   /** The second register's product, when the offsets have been added. */
-  private static final Vec OTHER = ymm(13);
+  static final Vec OTHER = ymm(13);
 
-  private FewUnsigned(Assembler a, DataType type, int tokens) {
+  FewUnsigned(Assembler a, DataType type, int tokens) {
     super(a, type, tokens);
   }
 
@@ -112,11 +112,11 @@ final class FewUnsigned extends RowLoop {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewUnsigned(a, type, tokens).write(1, STACK));
+    return Function.avx2(a -> new FewUnsigned(a, type, tokens).write(STACK));
   }
 
   /** A pair's weights: the first 16 of either run, or the last. */
-  private static Vec weights(int half) {
+  static Vec weights(int half) {
     return ymm(8 + half);
   }
 
@@ -137,7 +137,7 @@ final class FewUnsigned extends RowLoop {
       return;
     }
     Unpack.longs(a, ORDER, 0x0D0C_0908_0504_0100L, 0x0F0E_0B0A_0706_0302L);
-    long less = Integer.toUnsignedLong(Float.floatToRawIntBits(-FifthBits.excess(type)));
+    long less = Integer.toUnsignedLong(Float.floatToRawIntBits(-excess()));
     all(LESS, less << 32 | less);
     if (FifthBits.has(type)) {
       for (int half = 0; half < 2; half++) {
@@ -159,13 +159,18 @@ final class FewUnsigned extends RowLoop {
     Unpack.longs(a, place + 16, low, high);
   }
 
+  /** What a small block's weights are too large by, if it has no minimum. */
+  int excess() {
+    return FifthBits.excess(type);
+  }
+
   /** Whether a small block has a minimum, which is added to its values. */
   private boolean hasMinimum() {
     return type == DataType.Q4_1 || type == DataType.Q5_1;
   }
 
   /** Whether a block has eight runs. */
-  private boolean isLarge() {
+  final boolean isLarge() {
     return type.blockSize() > 32;
   }
 
@@ -202,23 +207,28 @@ final class FewUnsigned extends RowLoop {
   }
 
   /** Multiplies a pair's weights with all tokens' activations. */
-  private void multiply(int pair) {
+  final void multiply(int pair) {
     a.op(VPERMILPS, SCALE, SCALES_OF_EIGHT, 0x55 * pair);
     for (int token = 0; token < tokens; token++) {
       int place = 2 * ByteActivations.BLOCK * pair;
-      a.op(VPMADDUBSW, PRODUCT, weights(0), token(token, place));
-      a.op(VPMADDUBSW, OTHER, weights(1), token(token, place + 32));
-      a.op(VPADDW, PRODUCT, PRODUCT, OTHER);
-      a.op(VPMADDWD, PRODUCT, PRODUCT, ONES);
+      multiply(token(token, place), token(token, place + 32));
       a.op(VCVTDQ2PS, PRODUCT, PRODUCT);
       a.op(VMULPS, PRODUCT, PRODUCT, ofToken(R13, token, 2 * ByteActivations.SCALES * pair));
       a.op(VFMADD231PS, pair % 2 == 0 ? sum(token) : otherSum(token), PRODUCT, SCALE);
     }
   }
 
+  /** Makes {@code PRODUCT} of both weights and a token's activations: eight sums of 32 bits. */
+  void multiply(Mem first, Mem last) {
+    a.op(VPMADDUBSW, PRODUCT, weights(0), first);
+    a.op(VPMADDUBSW, OTHER, weights(1), last);
+    a.op(VPADDW, PRODUCT, PRODUCT, OTHER);
+    a.op(VPMADDWD, PRODUCT, PRODUCT, ONES);
+  }
+
   // ---- Large blocks.
 
-  private void large() {
+  void large() {
     ask(type.blockBytes());
     Unpack.kScales(a, offset -> at(R12, offset), K_CONSTANTS, SCALES_OF_EIGHT, OFFSETS, PRODUCT);
     offsets(VFNMADD231PS);
@@ -250,7 +260,7 @@ final class FewUnsigned extends RowLoop {
   }
 
   /** 16 bytes of either run. */
-  private void load(int half, Mem first, Mem second) {
+  final void load(int half, Mem first, Mem second) {
     a.op(VMOVDQU, weights(half).as(16), first);
     a.op(VINSERTI128, weights(half), weights(half), second, 1);
   }
@@ -266,8 +276,7 @@ final class FewUnsigned extends RowLoop {
     ask(RUNS * type.blockBytes());
     firstWords(0);
     firstWords(1);
-    scales();
-    offsets(VFMADD231PS);
+    scalesAndOffsets();
     for (int pair = 0; pair < APART; pair++) {
       small(pair, at(R12, APART * type.blockBytes()));
     }
@@ -298,8 +307,7 @@ final class FewUnsigned extends RowLoop {
     for (int half = 0; half < 2; half++) {
       a.op(VMOVDQU, weights(half).as(16), at(RSP, WORDS + 16 * half));
     }
-    scales();
-    offsets(VFMADD231PS);
+    scalesAndOffsets();
     for (int pair = 0; pair < APART; pair++) {
       if (pair > 0) {
         a.cmp(RBP, pair);
@@ -328,8 +336,21 @@ final class FewUnsigned extends RowLoop {
     a.op(VPUNPCKLQDQ, words, words, others);
   }
 
-  /** Eight blocks' first float16 become the scales, and the second, or the first, the offsets. */
-  private void scales() {
+  private void scalesAndOffsets() {
+    scales();
+    if (hasMinimum() || excess() > 0) {
+      if (!hasMinimum()) {
+        a.op(VMULPS, OFFSETS, SCALES_OF_EIGHT, at(RSP, LESS));
+      }
+      offsets(VFMADD231PS);
+    }
+  }
+
+  /**
+   * Of the first 4 bytes of eight blocks, four in each of both weights' registers, the first
+   * float16 become the scales; where there is a minimum, the second become the offsets.
+   */
+  void scales() {
     Vec[] words = {weights(0).as(16), weights(1).as(16)};
     for (Vec each : words) {
       a.op(VPSHUFB, each, each, at(RSP, ORDER));
@@ -339,8 +360,6 @@ final class FewUnsigned extends RowLoop {
     if (hasMinimum()) {
       a.op(VPUNPCKHQDQ, OFFSETS.as(16), words[0], words[1]);
       a.op(VCVTPH2PS, OFFSETS, OFFSETS.as(16));
-    } else {
-      a.op(VMULPS, OFFSETS, SCALES_OF_EIGHT, at(RSP, LESS));
     }
   }
 
@@ -352,11 +371,7 @@ final class FewUnsigned extends RowLoop {
   private void small(int pair, Mem others) {
     int block = pair * type.blockBytes();
     int nibbles = block + type.blockBytes() - 16;
-    load(0, at(R12, nibbles), others.plus(nibbles));
-    a.op(VPSRLW_IMM, weights(1), weights(0), 4);
-    for (int half = 0; half < 2; half++) {
-      a.op(VPAND, weights(half), weights(half), NIBBLES);
-    }
+    nibbles(at(R12, nibbles), others.plus(nibbles));
     if (FifthBits.has(type)) {
       int place = block + FifthBits.place(type);
       a.op(VPBROADCASTD, SCALE.as(16), at(R12, place));
@@ -374,8 +389,17 @@ final class FewUnsigned extends RowLoop {
     multiply(pair);
   }
 
+  /** Both weights become the nibbles of either run. */
+  void nibbles(Mem first, Mem second) {
+    load(0, first, second);
+    a.op(VPSRLW_IMM, weights(1), weights(0), 4);
+    for (int half = 0; half < 2; half++) {
+      a.op(VPAND, weights(half), weights(half), NIBBLES);
+    }
+  }
+
   @Override
-  void store(Label end) {
+  void store() {
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
       a.op(VADDPS, sum(token), sum(token), otherSum(token));

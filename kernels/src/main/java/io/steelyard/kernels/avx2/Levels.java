@@ -3,7 +3,6 @@ package io.steelyard.kernels.avx2;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
-import static io.steelyard.kernels.assembler.Op.VINSERTI128;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
@@ -36,15 +35,20 @@ public final class Levels {
   /** What the scales of IQ4_XS are too large by. */
   public static final int EXCESS = 32;
 
-  private static final Vec TABLE = ymm(14);
+  static final Vec TABLE = ymm(14);
+
+  /** What scales are made with. */
+  static final Vec FIRST_OF_SCALES = ymm(12);
+
+  static final Vec SECOND_OF_SCALES = ymm(13);
 
   // Of MXFP4.
-  private static final Vec LEAST = ymm(13);
-  private static final Vec HALVES = ymm(12);
+  private static final Vec LEAST = SECOND_OF_SCALES;
+  private static final Vec HALVES = FIRST_OF_SCALES;
 
   // Of IQ4_XS.
-  private static final Vec TOO_MUCH = ymm(13);
-  private static final Vec SHIFTS = ymm(12);
+  private static final Vec TOO_MUCH = SECOND_OF_SCALES;
+  private static final Vec SHIFTS = FIRST_OF_SCALES;
 
   private Levels() {}
 
@@ -105,23 +109,10 @@ public final class Levels {
   /** The scale of MXFP4: half of a power of two, of which a byte is the exponent. */
   static void powerOfTwo(Assembler a, Vec to, Mem from) {
     a.op(VPBROADCASTD, to, from);
-    exponents(a, to);
-  }
-
-  /** The same of two blocks, in either half of the lanes. */
-  static void powersOfTwo(Assembler a, Vec to, Vec other, Mem first, Mem second) {
-    a.op(VPBROADCASTD, to.as(16), first);
-    a.op(VPBROADCASTD, other.as(16), second);
-    a.op(VINSERTI128, to, to, other.as(16), 1);
-    exponents(a, to);
-  }
-
-  /** The lowest byte of every lane becomes a float32's exponent. */
-  private static void exponents(Assembler a, Vec of) {
-    a.op(VPSLLD_IMM, of, of, 24);
-    a.op(VPSRLD_IMM, of, of, 1);
-    a.op(VMAXPS, of, of, LEAST.as(of.bytes()));
-    a.op(VMULPS, of, of, HALVES.as(of.bytes()));
+    a.op(VPSLLD_IMM, to, to, 24);
+    a.op(VPSRLD_IMM, to, to, 1);
+    a.op(VMAXPS, to, to, LEAST.as(to.bytes()));
+    a.op(VMULPS, to, to, HALVES.as(to.bytes()));
   }
 
   /**

@@ -111,7 +111,14 @@ final class Rounding {
   static Vec roundToWords(Assembler a, Mem scale) {
     load(a, Order.WORDS);
     scale(a);
-    return words(a, scale);
+    words(a, scale);
+    a.op(VPADDD, OTHER, ymm(0), ymm(1));
+    a.op(VPADDD, ymm(7), ymm(2), ymm(3));
+    a.op(VPADDD, OTHER, OTHER, ymm(7));
+    a.op(VCVTDQ2PS, OTHER, OTHER);
+    Snippets.reduce(a, VADDPS, OTHER, ymm(7));
+    a.op(VMULSS, OTHER.as(16), OTHER.as(16), SCALE);
+    return OTHER.as(16);
   }
 
   /**
@@ -134,12 +141,16 @@ final class Rounding {
     scale(a);
   }
 
-  /** What {@link #roundToWords} does, by the scale that was found. */
-  static Vec roundByShared(Assembler a, Mem scale) {
+  /**
+   * Loads and rounds to words by the scale that was found.
+   *
+   * @param scale where it goes
+   */
+  static void roundByShared(Assembler a, Mem scale) {
     for (int i = 0; i < 4; i++) {
       loadPart(a, Order.WORDS, i);
     }
-    return words(a, scale);
+    words(a, scale);
   }
 
   /** Of the largest magnitude in the lowest lane: the scale, and what values are multiplied by. */
@@ -151,19 +162,12 @@ final class Rounding {
     Snippets.spread(a, LARGEST, LARGEST);
   }
 
-  private static Vec words(Assembler a, Mem scale) {
+  private static void words(Assembler a, Mem scale) {
     a.op(VMOVSS_STORE, scale, SCALE);
     for (int i = 0; i < 4; i++) {
       a.op(VMULPS, ymm(i), ymm(i), LARGEST);
       a.op(VCVTPS2DQ, ymm(i), ymm(i));
     }
-    a.op(VPADDD, OTHER, ymm(0), ymm(1));
-    a.op(VPADDD, ymm(7), ymm(2), ymm(3));
-    a.op(VPADDD, OTHER, OTHER, ymm(7));
-    a.op(VCVTDQ2PS, OTHER, OTHER);
-    Snippets.reduce(a, VADDPS, OTHER, ymm(7));
-    a.op(VMULSS, OTHER.as(16), OTHER.as(16), SCALE);
-    return OTHER.as(16);
   }
 
   /**

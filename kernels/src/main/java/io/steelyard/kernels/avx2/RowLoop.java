@@ -33,21 +33,19 @@ import io.steelyard.kernels.assembler.Vec;
  * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
  * activations to the next; where the first token's product goes; the address of seven longs: blocks
  * of a row (for types without blocks, values); rows; bytes from one token's products to the next;
- * not used; bytes from a token's activations to their scales, or to what {@link FewActivations} has
- * spread; bytes from one row to the next, whose products lie next to each other; and bytes from a
- * token's activations to the sums of its blocks.
+ * not used; bytes from a token's activations to their scales; bytes from one row to the next, whose
+ * products lie next to each other; and bytes from a token's activations to the sums of its blocks.
  *
  * <p>Registers: RDI the row; RDX activations, RCX bytes of a token's, R11 three times that; R8
- * products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 its scales or
- * what is there instead, RBP counts blocks, RSI rows that are left. RAX, R10, R14, R15 and the
- * stack are free.
+ * products; R9 the longs; R12 the block in the row, RBX the block's activations, R13 its scales,
+ * RBP counts blocks, RSI rows that are left. RAX, R10, R14, R15 and the stack are free.
  */
 abstract class RowLoop {
   // Places of the longs.
   static final int ROW_BLOCKS = 0;
   private static final int ROWS = 8;
   static final int SCALES = 32;
-  static final int ROW_BYTES = 40;
+  private static final int ROW_BYTES = 40;
   static final int SUMS = 48;
 
   /** How far ahead rows are asked for, in bytes: about what comes while memory answers. */
@@ -70,10 +68,9 @@ abstract class RowLoop {
   /**
    * Writes the function.
    *
-   * @param rows those taken at a time
    * @param stack bytes of the stack that are used
    */
-  final void write(int rows, int stack) {
+  final void write(int stack) {
     for (Gpr register : KEPT) {
       a.push(register);
     }
@@ -86,9 +83,7 @@ abstract class RowLoop {
     constants();
     a.mov(RSI, at(R9, ROWS));
     Label row = a.loop();
-    Label end = new Label();
     a.mov(R12, RDI);
-    otherRows(at(R9, ROW_BYTES));
     a.mov(RBX, RDX);
     a.mov(R13, RDX);
     a.add(R13, at(R9, SCALES));
@@ -97,14 +92,11 @@ abstract class RowLoop {
       Snippets.clear(a, sum(token));
     }
     products();
-    store(end);
-    for (int i = 0; i < rows; i++) {
-      a.add(RDI, at(R9, ROW_BYTES));
-    }
-    a.add(R8, rows * Float.BYTES);
-    a.sub(RSI, rows);
+    store();
+    a.add(RDI, at(R9, ROW_BYTES));
+    a.add(R8, Float.BYTES);
+    a.sub(RSI, 1);
     a.jump(Condition.GREATER, row);
-    a.place(end);
     a.mov(RSP, at(RSP, stack));
     for (int i = KEPT.length - 1; i >= 0; i--) {
       a.pop(KEPT[i]);
@@ -114,18 +106,11 @@ abstract class RowLoop {
   /** Fills what keeps its value from row to row. */
   abstract void constants();
 
-  /** Points at the rows that are taken together with the one at R12, if any. */
-  void otherRows(Mem rowBytes) {}
-
   /** Adds a row's products to the sums, which are zero. */
   abstract void products();
 
-  /**
-   * Stores the sums.
-   *
-   * @param end where to go if no row is left
-   */
-  abstract void store(Label end);
+  /** Stores the sums. */
+  abstract void store();
 
   /** Asks for so many bytes of the row some way ahead of R12. */
   final void ask(int bytes) {

@@ -14,6 +14,12 @@ final class LevelEncoder {
   private static final int SIZE = 32;
   private static final int TRIALS = 32;
 
+  /**
+   * The nonlinear level that is nearest to each half, from the least level to the largest. Between
+   * two levels the middle is a half, so that numbers up to a half have its level.
+   */
+  private static final byte[] OF_HALVES = ofHalves();
+
   private LevelEncoder() {}
 
   /** The exponent that brings the largest magnitude under 8 halves of a level, as ggml chooses. */
@@ -80,16 +86,18 @@ final class LevelEncoder {
   /** The scale with the least squared error, of some around those that meet the extreme value. */
   private static float scale(float[] values, int from, Fit.Weights weights) {
     byte[] table = FourBitLevels.nonlinear();
+    int least = 2 * table[0];
     float extreme = Fit.extreme(values, from, SIZE);
     double best = 0;
     float scale = 0;
     for (byte end : new byte[] {table[0], table[15]}) {
       for (int trial = -TRIALS; extreme != 0 && trial <= TRIALS; trial++) {
-        int[] levels = nearest(table, values, from, SIZE, extreme / (end + trial / 2f));
+        float halves = 2 * (end + trial / 2f) / extreme;
         double products = 0;
         double squares = 0;
         for (int i = 0; i < SIZE; i++) {
-          double level = table[levels[i]];
+          int half = (int) Math.ceil(values[from + i] * halves) - least;
+          double level = OF_HALVES[Math.clamp(half, 0, OF_HALVES.length - 1)];
           double weight = weights.each()[weights.at() + i];
           products += weight * values[from + i] * level;
           squares += weight * level * level;
@@ -101,6 +109,16 @@ final class LevelEncoder {
       }
     }
     return scale;
+  }
+
+  private static byte[] ofHalves() {
+    byte[] table = FourBitLevels.nonlinear();
+    byte[] levels = new byte[2 * (table[table.length - 1] - table[0]) + 1];
+    for (int i = 0; i < levels.length; i++) {
+      float[] half = {table[0] + i / 2f};
+      levels[i] = table[nearest(table, half, 0, 1, 1)[0]];
+    }
+    return levels;
   }
 
   /** The index of each value's nearest level; of equally near ones the first. */

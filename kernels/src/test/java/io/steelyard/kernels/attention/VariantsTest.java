@@ -95,10 +95,13 @@ final class VariantsTest {
     List<AttentionShape> shapes = new ArrayList<>();
     for (int length : new int[] {1, 7, 64, 127, 128, 129, 255, 333, 1000, 4097}) {
       for (int[] of : heads) {
-        // Narrower where it is long: the reference tier takes all of it.
-        int dimension = length > 1000 ? of[2] / 4 : of[2];
         boolean odd = shapes.size() % 2 == 1;
-        shapes.add(new AttentionShape(odd ? 2 : 1, length, of[0], of[1], dimension, !odd));
+        if (length <= 1000) {
+          shapes.add(new AttentionShape(odd ? 2 : 1, length, of[0], of[1], of[2], !odd));
+        } else {
+          // Narrower, and of heads that share keys one group: the reference tier takes all of it.
+          shapes.add(new AttentionShape(1, length, of[0] / of[1], 1, of[2] / 4, !odd));
+        }
       }
     }
     return shapes;

@@ -163,6 +163,16 @@ final class VectorUnit {
           setByte(result, at, byteOf(a, at) - byteOf(b, at));
         }
       }
+      case VPSIGNB -> {
+        for (int at = 0; at < 4 * lanes; at++) {
+          setByte(result, at, byteOf(a, at) * Integer.signum((byte) byteOf(b, at)));
+        }
+      }
+      case VPABSB -> {
+        for (int at = 0; at < 4 * lanes; at++) {
+          setByte(result, at, Math.abs((byte) byteOf(b, at)));
+        }
+      }
       case VPSUBW -> words((x, y) -> x - y);
       case VPADDW -> words((x, y) -> x + y);
       case VPADDD -> lanes((x, y) -> x + y);
