@@ -77,11 +77,7 @@ final class SteelyardProcess {
               process.onExit().join();
             });
     Runtime.getRuntime().addShutdownHook(stopper);
-    int code = process.waitFor();
-    if (!STOPPED.contains(code)) {
-      Runtime.getRuntime().removeShutdownHook(stopper);
-    }
-    return code;
+    return process.waitFor();
   }
 
   /** A process of this one's Java and flags, and more flags. */

@@ -12,7 +12,8 @@ import io.steelyard.kernels.machine.Product;
  * The machine code of the AVX2 tier. AVX-512 takes part of it, too.
  *
  * <p>Activations become whole numbers where weights have blocks: of 8 bits for weights of 4 or 5,
- * whose products add up in 16 bits, and of 16 bits for all others, for which bytes gain nothing.
+ * whose products add up in 16 bits, and for few tokens of all that have less than 8; of 16 bits for
+ * the others, for which bytes gain nothing.
  */
 public class Avx2 extends MachineCode {
   /** Whether this processor has all that the tier needs, and the system allows machine code. */

@@ -74,7 +74,7 @@ class FewUnsigned extends RowLoop {
   // words, the first ones before the second; what weights are less.
   private static final int WORDS = 0;
   private static final int ORDER = 32;
-  static final int LESS = 64;
+  private static final int LESS = 64;
 
   // And what takes the fifth bits of a small block: by how much the word is moved down for each
   // lane of the first and of the second register, which bytes are copies, what they keep, and what
@@ -95,7 +95,7 @@ class FewUnsigned extends RowLoop {
   /** Of eight runs. */
   static final Vec SCALES_OF_EIGHT = ymm(12);
 
-  static final Vec OFFSETS = ymm(13);
+  private static final Vec OFFSETS = ymm(13);
 
   /** The second register's product, when the offsets have been added. */
   static final Vec OTHER = ymm(13);
@@ -170,7 +170,7 @@ class FewUnsigned extends RowLoop {
   }
 
   /** Whether a block has eight runs. */
-  final boolean isLarge() {
+  private boolean isLarge() {
     return type.blockSize() > 32;
   }
 
