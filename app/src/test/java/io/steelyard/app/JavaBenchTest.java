@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -54,6 +55,7 @@ final class JavaBenchTest {
   }
 
   @Test
+  @Tag("soak")
   void theExampleOfSumsIsMeasured() {
     CommandLineTest.Outcome outcome =
         bench(EXAMPLES.resolve("Sums.java").toString(), "--forks", "1");

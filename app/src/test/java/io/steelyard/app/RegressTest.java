@@ -237,6 +237,7 @@ final class RegressTest {
   }
 
   @Test
+  @Tag("soak")
   void aFasterCommitIsNoAlarm() {
     CommandLineTest.Outcome outcome = regress("long", "short", "--forks", "3");
 
