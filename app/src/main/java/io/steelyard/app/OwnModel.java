@@ -41,11 +41,24 @@ record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
     }
   }
 
-  /** The tier that the environment forces, or the fastest of a process that has all its modules. */
+  /**
+   * The tier that the environment forces, or the fastest of a process that has all its modules.
+   *
+   * @throws UsageException if the one that is forced can't run on this machine
+   */
   static Tier usualTier() {
+    Map<String, String> none = Map.of();
+    if (SteelyardProvider.needsVectorModule(none)) {
+      return Tier.VECTOR;
+    }
     try {
-      Map<String, String> none = Map.of();
-      return SteelyardProvider.needsVectorModule(none) ? Tier.VECTOR : SteelyardProvider.tier(none);
+      Tier tier = SteelyardProvider.tier(none);
+      if (!Kernels.available(tier)) {
+        throw new UsageException(
+            "the %s tier, which the environment asks for, can't run here: %s"
+                .formatted(tier.label(), Kernels.obstacle(tier)));
+      }
+      return tier;
     } catch (EngineException e) {
       throw new UsageException(e.getMessage());
     }

@@ -128,14 +128,16 @@ record Threshold(double density, double slack, double share, int block, int seed
           bounds.of(query, visible, bound);
         }
         computed += compute(query, visible, end, bound, scores);
+        if (share > 0) {
+          mask.keepShares(row, end, scores, share);
+          continue;
+        }
         int count = 0;
         for (int key = 0; key < end; key++) {
           reaching[count] = scores[key];
           count += scores[key] >= threshold ? 1 : 0;
         }
-        if (share > 0) {
-          mask.keepShares(row, end, scores, share);
-        } else if (count == 0) {
+        if (count == 0) {
           // Nothing reaches it: the largest of the most promising block.
           int best = best(bound, visible);
           computed += compute(query, best, best + 1, end, scores);
