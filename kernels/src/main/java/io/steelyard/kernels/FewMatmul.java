@@ -16,9 +16,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  * are not equally fast at every moment.
  */
 final class FewMatmul {
-  /** Pieces of a share, and the least groups of one. */
-  private static final int PIECES = 6;
-
+  /** The least groups of a piece. */
   private static final int LEAST_GROUPS = 8;
 
   /**
@@ -70,8 +68,9 @@ final class FewMatmul {
         activations(type).wanted = true;
       }
       // Assembled here, before several threads ask for it.
-      for (int token = 0; token < tokens; token += code.fewTokens()) {
-        code.few(type, Math.min(code.fewTokens(), tokens - token));
+      int chunk = code.fewTokens(type);
+      for (int token = 0; token < tokens; token += chunk) {
+        code.few(type, Math.min(chunk, tokens - token));
       }
     }
     writeActivations();
@@ -172,14 +171,22 @@ final class FewMatmul {
       for (int p = 0; p < weights.held().size(); p++) {
         groups += groups(weights.held().get(p), owner, members);
       }
-      int piece = members == 1 ? groups : Math.max(LEAST_GROUPS, groups / PIECES);
+      int piece = piece(groups, members);
       int begin = taken.getAndAdd(owner * APART, piece);
       while (begin < groups) {
         piece(owner, members, begin, Math.min(groups, begin + piece), list);
         list.run();
+        piece = piece(groups - begin - piece, members);
         begin = taken.getAndAdd(owner * APART, piece);
       }
     }
+  }
+
+  /**
+   * How many of the groups that are left are taken at once: ever fewer, so that all end together.
+   */
+  private static int piece(int left, int members) {
+    return members == 1 ? left : Math.max(LEAST_GROUPS, left / 2);
   }
 
   /** The first row of a member's share of a part. */
@@ -223,7 +230,7 @@ final class FewMatmul {
   private void groups(Tensor part, int row, int whole, int from, int to, int first, CallList list) {
     // Weights that several calls need are taken a few rows at a time.
     int fitting = Math.max(1, (int) (BLOCK_BYTES / (part.rowBytes() * code.fewRows())));
-    int step = tokens <= code.fewTokens() ? to : fitting;
+    int step = tokens <= code.fewTokens(part.type()) ? to : fitting;
     for (int group = from; group < Math.min(to, whole); group += step) {
       int count = Math.min(step, Math.min(to, whole) - group);
       multiply(part, row + group, count, whole, first, list);
@@ -239,10 +246,11 @@ final class FewMatmul {
     boolean integers = code.product(type).isInteger();
     Activations activations = integers ? activations(type) : null;
     long address = part.data().address() + row * part.rowBytes();
-    for (int token = 0; token < tokens; token += code.fewTokens()) {
+    int chunk = code.fewTokens(type);
+    for (int token = 0; token < tokens; token += chunk) {
       long stride = integers ? activations.stride : 4L * x.stride();
       list.add(
-          code.few(type, Math.min(code.fewTokens(), tokens - token)),
+          code.few(type, Math.min(chunk, tokens - token)),
           address,
           distance * part.rowBytes(),
           integers ? activations.address + token * stride : x.address(token),

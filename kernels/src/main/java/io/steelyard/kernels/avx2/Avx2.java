@@ -42,8 +42,8 @@ public class Avx2 extends MachineCode {
   }
 
   @Override
-  public int fewTokens() {
-    return FewTokens.TOKENS;
+  public int fewTokens(DataType type) {
+    return type == DataType.Q8_0 ? FewTokens.TOKENS_OF_BYTES : FewTokens.TOKENS;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R9;
+import static io.steelyard.kernels.assembler.Gpr.RCX;
 import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
@@ -19,16 +20,14 @@ import io.steelyard.kernels.machine.MachineCode.Single;
  * 8 bits that the weights have.)
  *
  * <p>Arguments of its function: the activations; where the first block goes; blocks, at least 1;
- * the others are not used.
+ * where the first block's scale goes; the last is not used.
  */
 final class FewActivations {
-  /** The scale's place in a block, after its 32 values. */
-  static final int SCALE = 64;
+  /** Bytes of a block. */
+  static final int BLOCK = 64;
 
-  /** Bytes of a block: a multiple of a register, so that none lies in two of the cache's lines. */
-  static final int BLOCK = 96;
-
-  static final FewFormat FORMAT = new FewFormat("int16", Single.FEW_ACTIVATIONS, BLOCK, 0, 0);
+  static final FewFormat FORMAT =
+      new FewFormat("int16", Single.FEW_ACTIVATIONS, BLOCK, Float.BYTES, 0);
 
   /** Blocks that share a scale. */
   static final int SHARING = 8;
@@ -53,10 +52,11 @@ final class FewActivations {
     a.sub(RDX, R9);
     Rounding.shareScale(a);
     Label block = a.loop();
-    Rounding.roundByShared(a, at(RSI, SCALE));
+    Rounding.roundByShared(a, at(RCX));
     Rounding.storeWords(a);
     a.add(RDI, 128);
     a.add(RSI, BLOCK);
+    a.add(RCX, Float.BYTES);
     a.sub(R9, 1);
     a.jump(Condition.NOT_EQUAL, block);
     a.cmp(RDX, 0);

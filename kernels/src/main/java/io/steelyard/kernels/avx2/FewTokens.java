@@ -1,11 +1,13 @@
 package io.steelyard.kernels.avx2;
 
 import static io.steelyard.kernels.assembler.Gpr.R12;
+import static io.steelyard.kernels.assembler.Gpr.R13;
 import static io.steelyard.kernels.assembler.Gpr.R8;
 import static io.steelyard.kernels.assembler.Gpr.R9;
 import static io.steelyard.kernels.assembler.Gpr.RAX;
 import static io.steelyard.kernels.assembler.Gpr.RBP;
 import static io.steelyard.kernels.assembler.Gpr.RBX;
+import static io.steelyard.kernels.assembler.Gpr.RSP;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VADDSS;
@@ -15,6 +17,8 @@ import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231SS;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS;
+import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
@@ -33,13 +37,16 @@ import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 
 /**
- * Products of rows as they lie in the file with one to four tokens: what decoding does. Weights
- * with blocks become whole numbers of 16 bits, as the activations are; those without are float32.
- * One row at a time; a token's sum takes the same steps however many tokens there are.
+ * Products of rows as they lie in the file with one to four tokens, of Q8_0 to eight: what decoding
+ * does. Weights with blocks become whole numbers of 16 bits, as the activations are; those without
+ * are float32. One row at a time; a token's sum takes the same steps however many tokens there are.
  */
 final class FewTokens extends RowLoop {
   /** The most tokens of one call. */
   static final int TOKENS = 4;
+
+  /** The most of one call of Q8_0. */
+  static final int TOKENS_OF_BYTES = 8;
 
   /** Values of a loop over a type without blocks. */
   private static final int STEP = 16;
@@ -49,7 +56,8 @@ final class FewTokens extends RowLoop {
   }
 
   static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewTokens(a, type, tokens).write(0));
+    return Function.avx2(
+        a -> new FewTokens(a, type, tokens).write(tokens > TOKENS ? 32 * tokens : 0));
   }
 
   @Override
@@ -65,6 +73,9 @@ final class FewTokens extends RowLoop {
   void store() {
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
+      if (onStack()) {
+        a.op(VMOVUPS, sum(token), total(token));
+      }
       Snippets.reduce(a, VADDPS, sum(token), ymm(8));
       if (type.blockSize() == 1) {
         a.op(VADDSS, xmm(token), xmm(token), rest(token).as(16));
@@ -124,6 +135,9 @@ final class FewTokens extends RowLoop {
 
   @Override
   void constants() {
+    if (onStack()) {
+      moreTokens();
+    }
     if (EightBitFloats.has(type)) {
       EightBitFloats.constants(a);
     }
@@ -132,6 +146,9 @@ final class FewTokens extends RowLoop {
   // ---- Blocks of 32 bytes, in two registers, with a scale.
 
   private void bytes() {
+    for (int token = 0; onStack() && token < tokens; token++) {
+      a.op(VMOVUPS_STORE, total(token), sum(token));
+    }
     Label group = a.loop();
     Label begin = new Label();
     Label end = new Label();
@@ -152,17 +169,33 @@ final class FewTokens extends RowLoop {
     a.place(end);
     Vec scale = ymm(8);
     for (int token = 0; token < tokens; token++) {
-      // That of the last block is that of all.
-      a.op(VBROADCASTSS, scale, token(token, FewActivations.SCALE - FewActivations.BLOCK));
-      a.op(VFMADD231PS, sum(token), ofGroup(token), scale);
+      // That of the first block is that of all.
+      a.op(VBROADCASTSS, scale, ofToken(R13, token, 0));
+      if (onStack()) {
+        a.op(VMOVUPS, ymm(9), total(token));
+        a.op(VFMADD231PS, ymm(9), ofGroup(token), scale);
+        a.op(VMOVUPS_STORE, total(token), ymm(9));
+      } else {
+        a.op(VFMADD231PS, sum(token), ofGroup(token), scale);
+      }
     }
+    a.add(R13, FewActivations.SHARING * Float.BYTES);
     a.cmp(RBP, 0);
     a.jump(Condition.NOT_EQUAL, group);
   }
 
+  /** Whether sums are kept on the stack, since registers don't suffice for them too. */
+  private boolean onStack() {
+    return tokens > TOKENS;
+  }
+
+  private static Mem total(int token) {
+    return at(RSP, 32 * token);
+  }
+
   /** A token's sum of the blocks whose activations share a scale, without that. */
-  private static Vec ofGroup(int token) {
-    return ymm(4 + token);
+  private Vec ofGroup(int token) {
+    return ymm(onStack() ? token : TOKENS + token);
   }
 
   /**

@@ -28,7 +28,7 @@ import io.steelyard.kernels.assembler.Vec;
 
 /**
  * The loop over rows of {@link FewTokens}, {@link FewUnsigned}, {@link FewSixBits} and {@link
- * FewLevels}: products of rows as they lie in the file with one to four tokens.
+ * FewLevels}: products of rows as they lie in the file with a few tokens.
  *
  * <p>Arguments of its functions: the first row; not used; activations; bytes from one token's
  * activations to the next; where the first token's product goes; the address of seven longs: blocks
@@ -135,7 +135,17 @@ abstract class RowLoop {
       case 0 -> at(first, offset);
       case 1 -> at(first, RCX, 1, offset);
       case 2 -> at(first, RCX, 2, offset);
-      default -> at(first, R11, 1, offset);
+      case 3 -> at(first, R11, 1, offset);
+      case 4 -> at(first, RCX, 4, offset);
+      case 5 -> at(first, R14, 1, offset);
+      case 6 -> at(first, R11, 2, offset);
+      default -> at(first, R15, 1, offset);
     };
+  }
+
+  /** Fills R14 and R15, which the places of the sixth token and the eighth need. */
+  final void moreTokens() {
+    a.lea(R14, at(RCX, RCX, 4));
+    a.lea(R15, at(R11, RCX, 4));
   }
 }

@@ -36,7 +36,7 @@ public class Avx512 extends Avx2 {
   }
 
   @Override
-  public int fewTokens() {
+  public int fewTokens(DataType type) {
     return FewTokens.TOKENS;
   }
 

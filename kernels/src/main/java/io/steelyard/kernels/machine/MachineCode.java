@@ -68,12 +68,12 @@ public abstract class MachineCode {
       products.put(product, new Function[product.tokens() + 1]);
     }
     for (DataType type : DataType.values()) {
-      few.put(type, new Function[fewTokens() + 1]);
+      few.put(type, new Function[fewTokens(type) + 1]);
     }
   }
 
-  /** The most tokens of a call of {@link #few}. */
-  public abstract int fewTokens();
+  /** The most tokens of a call of {@link #few} for a type. */
+  public abstract int fewTokens(DataType type);
 
   /** Rows that a call of {@link #few} multiplies at a time. */
   public abstract int fewRows();
