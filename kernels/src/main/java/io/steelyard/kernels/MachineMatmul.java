@@ -18,7 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Few tokens: {@link FewMatmul}. Many tokens: {@link TileMatmul} where there are tiles;
  * elsewhere the activations are written once for a few tokens each, and each thread takes its rows
  * in strips, turns a strip into panels once for all tokens, and multiplies them with those of every
- * few. A strip's panels stay in the second-level cache.
+ * few. A strip's panels stay in the second-level cache, and a panel in the first where the code
+ * asks for it.
  */
 final class MachineMatmul implements AutoCloseable {
   /** Up to so many tokens the decoding path is taken; their results are those of single tokens. */
@@ -264,9 +265,9 @@ final class MachineMatmul implements AutoCloseable {
       tile = product.tile();
       chunks = chunks(product);
       // A multiple of the eight chunks whose constants are turned together, and of large blocks.
-      int unit = Math.max(8, 256 / product.chunkValues());
-      int most = (int) (PANEL_BYTES / product.panelChunk()) / unit * unit;
-      slice = Math.min(chunks, most);
+      int unit = Math.max(8, (product.isInteger() ? 256 : 64) / product.chunkValues());
+      long most = Math.min(PANEL_BYTES, code.panelBytes(product));
+      slice = Math.min(chunks, (int) (most / product.panelChunk()) / unit * unit);
       panelBytes = (long) slice * product.panelChunk();
       width = (int) Math.max(1, Math.min(4, PANEL_BYTES / panelBytes));
       int sliceValues = slice * product.chunkValues();

@@ -42,6 +42,11 @@ public class Avx2 extends MachineCode {
   }
 
   @Override
+  public long panelBytes(Product product) {
+    return product == Product.F32 ? NarrowProduct.PANEL_BYTES : super.panelBytes(product);
+  }
+
+  @Override
   public int fewTokens(DataType type) {
     return type == DataType.Q8_0 ? FewTokens.TOKENS_OF_BYTES : FewTokens.TOKENS;
   }

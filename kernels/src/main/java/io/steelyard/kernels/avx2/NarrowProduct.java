@@ -49,6 +49,11 @@ import io.steelyard.kernels.machine.Product;
  * is added up.
  */
 final class NarrowProduct {
+  /**
+   * What a panel of floats may take: it is read for every six tokens, from the first-level cache.
+   */
+  static final long PANEL_BYTES = 32_000;
+
   private static final Vec LANE_BITS = ymm(15);
   private static final Vec ACTIVATION = ymm(14);
   private static final Vec PRODUCT = ymm(15);

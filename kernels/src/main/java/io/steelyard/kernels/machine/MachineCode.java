@@ -84,6 +84,11 @@ public abstract class MachineCode {
   /** The product that multiplies a type's weights with many tokens. */
   public abstract Product product(DataType type);
 
+  /** What a panel may take, so that {@link #product} of many tokens is fast. */
+  public long panelBytes(Product product) {
+    return Long.MAX_VALUE;
+  }
+
   /** The product of many tokens in tiles, where the tier has that. */
   public Optional<TileCode> tiles() {
     return Optional.empty();
