@@ -57,7 +57,10 @@ final class FewTokens extends RowLoop {
 
   static Function of(DataType type, int tokens) {
     return Function.avx2(
-        a -> new FewTokens(a, type, tokens).write(tokens > TOKENS ? 32 * tokens : 0));
+        a -> {
+          FewTokens few = new FewTokens(a, type, tokens);
+          few.write(few.onStack() ? 32 * tokens : 0);
+        });
   }
 
   @Override

@@ -35,6 +35,12 @@ public class Avx512 extends Avx2 {
     };
   }
 
+  /** A tile's tokens go through a panel together, so the second-level cache suffices. */
+  @Override
+  public long panelBytes(Product product) {
+    return Long.MAX_VALUE;
+  }
+
   @Override
   public int fewTokens(DataType type) {
     return FewTokens.TOKENS;

@@ -85,9 +85,7 @@ public abstract class MachineCode {
   public abstract Product product(DataType type);
 
   /** What a panel may take, so that {@link #product} of many tokens is fast. */
-  public long panelBytes(Product product) {
-    return Long.MAX_VALUE;
-  }
+  public abstract long panelBytes(Product product);
 
   /** The product of many tokens in tiles, where the tier has that. */
   public Optional<TileCode> tiles() {
