@@ -4,12 +4,13 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.lab.record.Json;
 import io.steelyard.models.Batch;
 import io.steelyard.models.BatchedSequence;
-import io.steelyard.models.Model;
 import io.steelyard.models.sampling.Sampling;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 
 /**
@@ -17,6 +18,9 @@ import java.util.Random;
  * each measurement: how many sequences, nanoseconds, and a sum of the first one's tokens.
  */
 final class BatchBench {
+  /** The method that is timed. */
+  static final ProfileGraph.Timed TIMED = new ProfileGraph.Timed(BatchBench.class, "passes");
+
   /** Steps of a batch before it is measured for the first time. */
   private static final int WARM_UP = 24;
 
@@ -26,6 +30,7 @@ final class BatchBench {
    * @param prompt tokens of each prompt
    * @param steps timed passes, each of which gives every sequence a token
    * @param rounds how often everything is measured, each time in another order
+   * @param profile the folder for a profile of the timed passes, if one is to be made
    */
   record Plan(
       OwnEngineOptions.Setting engine,
@@ -33,7 +38,8 @@ final class BatchBench {
       int steps,
       int rounds,
       long seed,
-      List<Integer> parallel) {
+      List<Integer> parallel,
+      Optional<Path> profile) {
     int largest() {
       return Collections.max(parallel);
     }
@@ -46,22 +52,22 @@ final class BatchBench {
   }
 
   private final Plan plan;
-  private final Model model;
+  private final OwnModel own;
   private final DataType kv;
 
-  private BatchBench(Plan plan, Model model, DataType kv) {
+  private BatchBench(Plan plan, OwnModel own) {
     this.plan = plan;
-    this.model = model;
-    this.kv = kv;
+    this.own = own;
+    kv = own.kvType(plan.engine().kv());
   }
 
   public static void main(String[] arguments) {
     Plan plan = Json.read(arguments[0], Plan.class);
     MeasuringProcess.measure(
         () -> {
-          try (OwnModel own = plan.engine().load()) {
+          try (OwnModel own = plan.engine().load(plan.profile())) {
             System.out.println(own.kernels().description());
-            new BatchBench(plan, own.model(), own.kvType(plan.engine().kv())).run();
+            new BatchBench(plan, own).run();
           }
         });
   }
@@ -71,6 +77,7 @@ final class BatchBench {
     for (int parallel : order) {
       measure(parallel, WARM_UP);
     }
+    own.beginProfile();
     Random random = new Random(plan.seed());
     for (int round = 0; round < plan.rounds(); round++) {
       Collections.shuffle(order, random);
@@ -82,26 +89,33 @@ final class BatchBench {
 
   /** Times passes in which every sequence gets a token; their prompts are processed before. */
   private String measure(int parallel, int steps) {
-    try (Batch batch = model.newBatch(new Batch.Settings(parallel, plan.capacity(), kv, false))) {
+    own.profile(false);
+    try (Batch batch =
+        own.model().newBatch(new Batch.Settings(parallel, plan.capacity(), kv, false))) {
       List<BatchedSequence> sequences = new ArrayList<>();
       int most = plan.capacity() - plan.prompt() + 1;
       for (int i = 0; i < parallel; i++) {
         int[] prompt =
             new Random(plan.seed() + i)
-                .ints(plan.prompt(), 0, model.config().vocabulary())
+                .ints(plan.prompt(), 0, own.model().config().vocabulary())
                 .toArray();
         sequences.add(batch.submit(prompt, most, Sampling.GREEDY, id -> true));
       }
       while (sequences.getLast().generated().length == 0) {
         batch.step();
       }
-      long start = System.nanoTime();
-      for (int i = 0; i < steps; i++) {
-        batch.step();
-      }
-      long nanos = System.nanoTime() - start;
+      own.profile(true);
+      long nanos = passes(batch, steps);
       int[] first = Arrays.copyOf(sequences.getFirst().generated(), steps + 1);
       return "%d %d %08x".formatted(parallel, nanos, Arrays.hashCode(first));
     }
+  }
+
+  private static long passes(Batch batch, int steps) {
+    long start = System.nanoTime();
+    for (int i = 0; i < steps; i++) {
+      batch.step();
+    }
+    return System.nanoTime() - start;
   }
 }

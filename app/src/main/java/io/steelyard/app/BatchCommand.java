@@ -12,6 +12,7 @@ import io.steelyard.stats.Intervals;
 import io.steelyard.stats.Quantiles;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,7 +21,9 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 @Command(
     name = "batch",
@@ -39,10 +42,13 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  ./steelyard bench batch",
-      "  ./steelyard bench batch synth:llama-1b:Q8_0 --parallel 1,8 --deterministic"
+      "  ./steelyard bench batch synth:llama-1b:Q8_0 --parallel 1,8 --deterministic",
+      "  ./steelyard bench batch --parallel 8 --profile"
     })
 final class BatchCommand implements Callable<Integer> {
   private static final int MOST = 1024;
+
+  @Spec CommandSpec spec;
 
   @Mixin OwnEngineOptions engine;
 
@@ -70,6 +76,8 @@ final class BatchCommand implements Callable<Integer> {
 
   @Option(names = "--rounds", paramLabel = "N", defaultValue = "10", description = "at least 6")
   int rounds;
+
+  @Mixin ProcessProfileOptions profile;
 
   /**
    * What was found; printed as JSON.
@@ -103,6 +111,14 @@ final class BatchCommand implements Callable<Integer> {
       double millisecondsPerStep,
       List<Double> rounds) {}
 
+  /** What the process told: the nanoseconds of each round by the number of sequences. */
+  private record Told(String kernels, Map<Integer, List<Long>> nanos, Set<String> sums) {
+    ProfileView.Timing timing() {
+      List<Long> all = nanos.values().stream().flatMap(List::stream).toList();
+      return new ProfileView.Timing(all.size(), all.stream().mapToLong(Long::longValue).sum());
+    }
+  }
+
   @Override
   public Integer call() throws IOException, InterruptedException {
     for (int count : parallel) {
@@ -117,9 +133,15 @@ final class BatchCommand implements Callable<Integer> {
     Console console = new Console();
     OwnEngineOptions.Setting setting = engine.resolve("bench batch", console);
     BatchBench.Plan plan =
-        new BatchBench.Plan(setting, prompt, generate, rounds, engine.seed, parallel);
+        new BatchBench.Plan(
+            setting, prompt, generate, rounds, engine.seed, parallel, profile.folder(spec));
     engine.checkContext(plan.capacity());
-    Found found = measure(console, plan);
+    Told told = listen(console, plan);
+    if (plan.profile().isPresent()) {
+      view(plan, told).print(console, plan.profile().get(), told.timing());
+      return ExitCode.FINE;
+    }
+    Found found = found(plan, told);
     if (setting.deterministic() && !found.sameTokens()) {
       throw new RunException(
           "the first sequence got other tokens in one batch than in another, which deterministic kernels must not do: please report this");
@@ -132,38 +154,54 @@ final class BatchCommand implements Callable<Integer> {
     return ExitCode.FINE;
   }
 
-  private Found measure(Console console, BatchBench.Plan plan)
+  private static Told listen(Console console, BatchBench.Plan plan)
       throws IOException, InterruptedException {
-    Map<Integer, List<Double>> rates = new LinkedHashMap<>();
-    plan.parallel().forEach(count -> rates.put(count, new ArrayList<>()));
-    Set<String> sums = new HashSet<>();
-    int measurements = rounds * plan.parallel().size();
-    String kernels;
+    int measurements = plan.rounds() * plan.parallel().size();
     try (MeasuringProcess process =
             MeasuringProcess.start(BatchBench.class, List.of(Json.line(plan)));
         ProgressBar bar = console.bar("generating", measurements, ProgressBar.Unit.SHARE)) {
-      kernels = process.next("loading the model");
+      Told told =
+          new Told(process.next("loading the model"), new LinkedHashMap<>(), new HashSet<>());
+      plan.parallel().forEach(count -> told.nanos().put(count, new ArrayList<>()));
       for (int i = 0; i < measurements; i++) {
         String[] fields = process.next("measurement " + (i + 1)).split(" ", -1);
-        int count = Integer.parseInt(fields[0]);
-        rates.get(count).add(count * generate * 1e9 / Long.parseLong(fields[1]));
-        sums.add(fields[2]);
+        told.nanos().get(Integer.parseInt(fields[0])).add(Long.parseLong(fields[1]));
+        told.sums().add(fields[2]);
         bar.advance(1);
       }
+      process.finish();
+      return told;
     }
-    double[] first = values(rates.get(plan.parallel().getFirst()));
-    List<Row> rows =
-        rates.entrySet().stream().map(each -> row(each.getKey(), each.getValue(), first)).toList();
+  }
+
+  private static ProfileView view(BatchBench.Plan plan, Told told) {
+    OwnEngineOptions.Setting setting = plan.engine();
+    return new ProfileView(
+        "batch",
+        "bench batch of " + setting.name(),
+        setting.text(Environment.processor(), told.kernels()),
+        BatchBench.TIMED);
+  }
+
+  private Found found(BatchBench.Plan plan, Told told) {
+    double[] first = rates(plan.parallel().getFirst(), told);
     return new Found(
-        Environment.processor(), plan.engine(), kernels, prompt, generate, sums.size() == 1, rows);
+        Environment.processor(),
+        plan.engine(),
+        told.kernels(),
+        prompt,
+        generate,
+        told.sums().size() == 1,
+        plan.parallel().stream().map(count -> row(count, rates(count, told), first)).toList());
   }
 
-  private static double[] values(List<Double> rates) {
-    return rates.stream().mapToDouble(Double::doubleValue).toArray();
+  private double[] rates(int count, Told told) {
+    return told.nanos().get(count).stream()
+        .mapToDouble(nanos -> count * generate * 1e9 / nanos)
+        .toArray();
   }
 
-  private Row row(int count, List<Double> rates, double[] first) {
-    double[] values = values(rates);
+  private Row row(int count, double[] values, double[] first) {
     Interval median = Quantiles.interval(values, 0.5, Intervals.LEVEL).orElseThrow();
     Interval ratio = Intervals.ratio(values, first, true, engine.seed).orElseThrow();
     return new Row(
@@ -175,7 +213,7 @@ final class BatchCommand implements Callable<Integer> {
         ratio.low(),
         ratio.high(),
         1000 * count / median.estimate(),
-        rates);
+        Arrays.stream(values).boxed().toList());
   }
 
   private static void print(Console console, Found found) {

@@ -58,10 +58,6 @@ final class BenchCommand implements Callable<Integer> {
 
   private static final List<String> PROFILED = List.of("prefill", "decode", "forward");
 
-  /** Options that say how much is measured and how it is printed. */
-  private static final List<String> OF_STUDIES =
-      List.of("--budget", "--forks", "--trials", "--quick", "--seed", "--output", "--json");
-
   @Spec CommandSpec spec;
 
   @Parameters(
@@ -99,12 +95,7 @@ final class BenchCommand implements Callable<Integer> {
   @Option(names = "--json", description = "print summary.json, as 'compare --json' does")
   boolean json;
 
-  @Option(
-      names = "--profile",
-      description =
-          "instead of measuring, show where prefill, decode or forward of the engine steelyard spends"
-              + " its time: a table by operator, a flight recording and a flame graph")
-  boolean profile;
+  @Mixin ProfileOption profile;
 
   @Override
   public Integer call() throws Exception {
@@ -118,7 +109,7 @@ final class BenchCommand implements Callable<Integer> {
     checkGrid();
     List<String> specs =
         interpret.on(options.engines.isEmpty() ? List.of("steelyard") : options.engines);
-    if (profile) {
+    if (profile.asked()) {
       checkProfile(specs);
     }
     Console console = new Console();
@@ -134,8 +125,8 @@ final class BenchCommand implements Callable<Integer> {
             batches.getFirst(),
             DesignOptions.MARGIN,
             List.of());
-    if (profile) {
-      new ProfileRun(console, study).run(options.design.runs);
+    if (profile.asked()) {
+      ProfileRun.each(console, study, options.design.runs);
       return ExitCode.FINE;
     }
     return new StudyConsole(console, json, this::print)
@@ -152,7 +143,7 @@ final class BenchCommand implements Callable<Integer> {
         || new HashSet<>(lengths).size() < lengths.size()) {
       throw new UsageException("--batch or --length names a size twice");
     }
-    if (profile && batches.size() * Math.max(1, lengths.size()) > 1) {
+    if (profile.asked() && batches.size() * Math.max(1, lengths.size()) > 1) {
       throw new UsageException(
           "--profile takes one size, not a grid: give one --batch and --length");
     }
@@ -186,11 +177,7 @@ final class BenchCommand implements Callable<Integer> {
       throw new UsageException(
           "bench %s has no --profile: %s have one".formatted(what, String.join(", ", PROFILED)));
     }
-    for (String option : OF_STUDIES) {
-      if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw new UsageException("--profile makes no study: leave out " + option);
-      }
-    }
+    profile.requireNoMeasurement(spec);
     ProfileRun.check(specs);
   }
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.StringJoiner;
 
@@ -71,7 +72,7 @@ final class CacheBench {
     Plan plan = Json.read(arguments[0], Plan.class);
     MeasuringProcess.measure(
         () -> {
-          try (OwnModel own = plan.engine().load();
+          try (OwnModel own = plan.engine().load(Optional.empty());
               Session session =
                   own.model().newSession(plan.capacity(), own.kvType(plan.engine().kv()))) {
             System.out.println(own.kernels().description());

@@ -87,9 +87,12 @@ final class DiffuseBenchCommand implements Callable<Integer> {
   @Option(names = "--json", description = "print one JSON document: summary.json, and the rows")
   boolean json;
 
+  @Mixin ProfileOption profile;
+
   @Override
   public Integer call() throws Exception {
     List<String> specs = labels();
+    profile.requireNoMeasurement(spec);
     Console console = new Console();
     if (options.model.equals(UNSAID)) {
       options.model = SMALL;
@@ -106,6 +109,10 @@ final class DiffuseBenchCommand implements Callable<Integer> {
             1,
             DesignOptions.MARGIN,
             List.of());
+    if (profile.asked()) {
+      ProfileRun.each(console, study, options.design.runs);
+      return ExitCode.FINE;
+    }
     return new StudyConsole(console, json, new ViewPrinter())
         .begin(options.design.runs, "bench-diffuse", study);
   }

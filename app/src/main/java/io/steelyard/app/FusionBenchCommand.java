@@ -41,6 +41,8 @@ final class FusionBenchCommand implements Callable<Integer> {
   @Option(names = "--json", description = "print one JSON document: summary.json, and the rows")
   boolean json;
 
+  @Mixin ProfileOption profile;
+
   @Override
   public Integer call() throws Exception {
     Console console = new Console();
@@ -53,6 +55,7 @@ final class FusionBenchCommand implements Callable<Integer> {
     if (StudyOptions.parse(engine).options().containsKey(SteelyardProvider.FUSED)) {
       throw new UsageException("bench fusion sets fused=on and fused=off itself: leave it out");
     }
+    profile.requireNoMeasurement(spec);
     ResolvedModel model = Models.resolve(options.model, console);
     Study study =
         options.study(
@@ -67,6 +70,10 @@ final class FusionBenchCommand implements Callable<Integer> {
             1,
             DesignOptions.MARGIN,
             List.of());
+    if (profile.asked()) {
+      ProfileRun.each(console, study, options.design.runs);
+      return ExitCode.FINE;
+    }
     List<FusionCounts.Count> counts = FusionCounts.of(study, console);
     return new StudyConsole(console, json, new ViewPrinter())
         .begin(

@@ -1,17 +1,21 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.Profiler;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.MatmulSpeed;
 import io.steelyard.kernels.Tier;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
  * The process that {@link MatmulCommand} starts, in a virtual machine that all tiers can run in.
- * Its arguments are threads and milliseconds, then one case each; it prints one line for each case:
- * the time of every call in nanoseconds.
+ * Its arguments are threads, milliseconds, the folder of a profile, or nothing, then one case each,
+ * those of a profile of one tier; it prints one line for each case: the time of every call in
+ * nanoseconds.
  */
 final class MatmulBench {
   /** One product: a tier, a type, rows × columns, and tokens. */
@@ -44,15 +48,31 @@ final class MatmulBench {
   public static void main(String[] arguments) {
     int threads = Integer.parseInt(arguments[0]);
     int millis = Integer.parseInt(arguments[1]);
-    List<Case> cases = Arrays.stream(arguments).skip(2).map(Case::parse).toList();
+    Optional<Path> profile = Optional.of(arguments[2]).filter(s -> !s.isEmpty()).map(Path::of);
+    List<Case> cases = Arrays.stream(arguments).skip(3).map(Case::parse).toList();
+    if (profile.isPresent()) {
+      MeasuringProcess.measure(() -> profile(cases, threads, millis, profile.get()));
+      return;
+    }
     for (Case each : cases) {
       try (Kernels kernels = Kernels.of(each.tier(), threads)) {
-        long[] nanos =
-            MatmulSpeed.measure(
-                kernels, each.type(), each.rows(), each.columns(), each.tokens(), millis);
-        System.out.println(
-            Arrays.stream(nanos).mapToObj(Long::toString).collect(Collectors.joining(" ")));
+        measure(kernels, each, millis);
       }
+    }
+  }
+
+  private static void measure(Kernels kernels, Case of, int millis) {
+    long[] nanos =
+        MatmulSpeed.measure(kernels, of.type(), of.rows(), of.columns(), of.tokens(), millis);
+    System.out.println(
+        Arrays.stream(nanos).mapToObj(Long::toString).collect(Collectors.joining(" ")));
+  }
+
+  private static void profile(List<Case> cases, int threads, int millis, Path folder) {
+    try (Kernels kernels = Kernels.of(cases.getFirst().tier(), threads);
+        Profiler profiler = new Profiler(folder, kernels)) {
+      MeasuringProcess.begin(Optional.of(profiler));
+      cases.forEach(each -> measure(profiler.kernels(), each, millis));
     }
   }
 }

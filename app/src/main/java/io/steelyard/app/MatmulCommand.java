@@ -1,25 +1,36 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.Profiler;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
+import io.steelyard.kernels.MatmulSpeed;
+import io.steelyard.kernels.ProfileFile;
+import io.steelyard.kernels.ProfiledKernels;
 import io.steelyard.kernels.Roofline;
 import io.steelyard.kernels.Tier;
 import io.steelyard.kernels.codec.Repacker;
+import io.steelyard.lab.environment.Environment;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
+import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.ProgressBar;
 import io.steelyard.reports.terminal.Table;
 import io.steelyard.reports.terminal.Table.Align;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 @Command(
     name = "matmul",
@@ -37,10 +48,13 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  ./steelyard bench matmul",
-      "  ./steelyard bench matmul --type Q8_0 --shape llama-1b --tokens 1,512 --tier avx512"
+      "  ./steelyard bench matmul --type Q8_0 --shape llama-1b --tokens 1,512 --tier avx512",
+      "  ./steelyard bench matmul --type Q4_K --shape llama-1b --profile"
     })
 final class MatmulCommand implements Callable<Integer> {
   private static final int FEW = 16;
+
+  @Spec CommandSpec spec;
 
   @Option(
       names = "--type",
@@ -88,6 +102,8 @@ final class MatmulCommand implements Callable<Integer> {
       description = "how long each product is repeated")
   int millis;
 
+  @Mixin ProcessProfileOptions profile;
+
   private record Row(String shape, MatmulBench.Case of) {}
 
   /** The vector tier runs in any process that is started for it, though not in this one. */
@@ -130,8 +146,16 @@ final class MatmulCommand implements Callable<Integer> {
             "--tier %s can't run here: %s".formatted(tier.label(), Kernels.obstacle(tier)));
       }
     }
+    if (profile.asked()) {
+      requireOneTier();
+    }
+    Optional<Path> folder = profile.folder(spec);
     List<Row> rows = shapes.stream().flatMap(this::rows).toList();
     Console console = new Console();
+    if (folder.isPresent()) {
+      profile(console, team, rows, folder.get());
+      return ExitCode.FINE;
+    }
     console.note("Measuring this machine's limits, then %d products".formatted(rows.size()));
     Roofline limits = Roofline.measure(team);
     console.result(RooflineTable.text(limits));
@@ -140,28 +164,61 @@ final class MatmulCommand implements Callable<Integer> {
     table.column("shape", Align.LEFT).column("type", Align.LEFT).column("tokens", Align.RIGHT);
     table.column("tier", Align.LEFT).column("GMAC/s", Align.RIGHT).column("half", Align.LEFT);
     table.column("GB/s", Align.RIGHT).column("of limit", Align.RIGHT);
-    measure(console, team, rows, limits, table);
+    measure(console, team, rows, Optional.empty(), (row, nanos) -> add(table, row, nanos, limits));
     console.table(table.render());
     return ExitCode.FINE;
   }
 
-  private void measure(Console console, int team, List<Row> rows, Roofline limits, Table table)
+  /** A profile is of one tier's kernels: the fastest's, where none is asked for. */
+  private void requireOneTier() {
+    boolean asked = spec.commandLine().getParseResult().hasMatchedOption("--tier");
+    if (asked && tiers.size() > 1) {
+      throw new UsageException("--profile takes one --tier, not " + tiers.size());
+    }
+    tiers = List.of(tiers.getLast());
+  }
+
+  private void profile(Console console, int team, List<Row> rows, Path folder)
+      throws IOException, InterruptedException {
+    measure(console, team, rows, Optional.of(folder), (_, _) -> {});
+    List<ProfiledKernels.Line> lines = ProfileFile.read(folder.resolve(Profiler.OPERATORS));
+    String how =
+        "%s, %s, %s"
+            .formatted(
+                Environment.processor(), Format.count(team, "thread"), tiers.getFirst().label());
+    new ProfileView(
+            "matmul",
+            "bench matmul on " + how,
+            how,
+            new ProfileGraph.Timed(MatmulSpeed.class, "measure"))
+        .print(
+            console,
+            folder,
+            new ProfileView.Timing(
+                lines.stream().mapToLong(ProfiledKernels.Line::calls).sum(),
+                lines.stream().mapToLong(ProfiledKernels.Line::nanos).sum()));
+  }
+
+  private void measure(
+      Console console,
+      int team,
+      List<Row> rows,
+      Optional<Path> profile,
+      BiConsumer<Row, long[]> taker)
       throws IOException, InterruptedException {
     List<String> arguments = new ArrayList<>();
     arguments.add(Integer.toString(team));
     arguments.add(Integer.toString(millis));
+    arguments.add(profile.map(Path::toString).orElse(""));
     rows.forEach(row -> arguments.add(row.of().text()));
     try (MeasuringProcess process = MeasuringProcess.start(MatmulBench.class, arguments);
         ProgressBar bar = console.bar("multiplying", rows.size(), ProgressBar.Unit.SHARE)) {
       for (Row row : rows) {
         String line = process.next(row.of().toString());
-        add(
-            table,
-            row,
-            Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray(),
-            limits);
+        taker.accept(row, Arrays.stream(line.split(" ")).mapToLong(Long::parseLong).toArray());
         bar.advance(1);
       }
+      process.finish();
     }
   }
 

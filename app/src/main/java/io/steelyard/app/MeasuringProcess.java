@@ -1,8 +1,10 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.Profiler;
 import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.worker.EngineException;
 import io.steelyard.models.ModelException;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -12,6 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -79,6 +82,21 @@ final class MeasuringProcess implements AutoCloseable {
   }
 
   /**
+   * Begins a profile in such a {@code main}, if there is one to be made.
+   *
+   * @throws UsageException if nothing can be recorded
+   */
+  static void begin(Optional<Profiler> profiler) {
+    try {
+      if (profiler.isPresent()) {
+        profiler.get().begin();
+      }
+    } catch (EngineException e) {
+      throw new UsageException(e.getMessage());
+    }
+  }
+
+  /**
    * The next line.
    *
    * @param what is being measured, for the message
@@ -87,16 +105,31 @@ final class MeasuringProcess implements AutoCloseable {
   String next(String what) throws IOException, InterruptedException {
     String line = lines.readLine();
     if (line == null) {
-      int code = process.waitFor();
-      listener.join();
-      String words = String.join("\n", said);
-      throw new RunException(
-          code == ExitCode.USAGE
-              ? words
-              : "the measuring process ended with code %d at %s%s"
-                  .formatted(code, what, words.isEmpty() ? "" : ": " + words));
+      throw failed(what, process.waitFor());
     }
     return line;
+  }
+
+  private RunException failed(String what, int code) throws InterruptedException {
+    listener.join();
+    String words = String.join("\n", said);
+    return new RunException(
+        code == ExitCode.USAGE
+            ? words
+            : "the measuring process ended with code %d at %s%s"
+                .formatted(code, what, words.isEmpty() ? "" : ": " + words));
+  }
+
+  /**
+   * Waits until the process, which has said all, has ended by itself.
+   *
+   * @throws RunException if it failed, with what it said
+   */
+  void finish() throws IOException, InterruptedException {
+    int code = process.waitFor();
+    if (code != ExitCode.FINE) {
+      throw failed("its end", code);
+    }
   }
 
   @Override

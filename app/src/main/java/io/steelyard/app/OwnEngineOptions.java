@@ -4,6 +4,7 @@ import io.steelyard.kernels.Tier;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.reports.terminal.Format;
 import java.nio.file.Path;
+import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -56,8 +57,8 @@ final class OwnEngineOptions {
    * @param kv type of the KV caches
    */
   record Setting(Path file, String name, Tier tier, int threads, boolean deterministic, String kv) {
-    OwnModel load() {
-      return OwnModel.load(file, tier, threads, deterministic);
+    OwnModel load(Optional<Path> profile) {
+      return OwnModel.load(file, tier, threads, deterministic, profile);
     }
 
     /** In words, for the head of a table. */

@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.Profiler;
 import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
@@ -10,12 +11,14 @@ import io.steelyard.models.Model;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A model in this process, on Steelyard's own engine: for what a worker's protocol, which speaks of
  * one sequence whose tokens follow each other, can't say.
  */
-record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
+record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
+    implements AutoCloseable {
   /** Whether it is this engine, with no options that only a worker has. */
   static boolean runs(EngineSpec engine) {
     return engine.name().equals(SteelyardProvider.NAME)
@@ -70,14 +73,27 @@ record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
    * @throws UsageException if the tier can't run in this process
    */
   static OwnModel load(Path file, Tier tier, int threads, boolean deterministic) {
-    Kernels kernels;
+    return load(file, tier, threads, deterministic, Optional.empty());
+  }
+
+  /**
+   * Loads a model.
+   *
+   * @param profile the folder for a profile, if one is to be made
+   * @throws UsageException if the tier can't run in this process
+   */
+  static OwnModel load(
+      Path file, Tier tier, int threads, boolean deterministic, Optional<Path> profile) {
+    Kernels plain;
     try {
-      kernels = Kernels.of(tier, threads, deterministic);
+      plain = Kernels.of(tier, threads, deterministic);
     } catch (UnsupportedOperationException e) {
       throw new UsageException("--engine: " + e.getMessage());
     }
+    Optional<Profiler> profiler = profile.map(folder -> new Profiler(folder, plain));
+    Kernels kernels = profiler.<Kernels>map(Profiler::kernels).orElse(plain);
     try {
-      return new OwnModel(kernels, Model.load(file, kernels));
+      return new OwnModel(kernels, Model.load(file, kernels), profiler);
     } catch (RuntimeException | Error e) {
       kernels.close();
       throw e;
@@ -99,9 +115,21 @@ record OwnModel(Kernels kernels, Model model) implements AutoCloseable {
     return type;
   }
 
+  /** Begins the profile, if there is one to be made; what was before is forgotten. */
+  void beginProfile() {
+    MeasuringProcess.begin(profiler);
+  }
+
+  /** Whether what runs from now on belongs into the profile, if there is one. */
+  void profile(boolean on) {
+    profiler.ifPresent(each -> each.kernels().measure(on));
+  }
+
   @Override
   public void close() {
     model.close();
     kernels.close();
+    // Last, since it may fail: then nothing else is left open.
+    profiler.ifPresent(Profiler::close);
   }
 }

@@ -1,6 +1,5 @@
 package io.steelyard.app;
 
-import io.steelyard.engines.steelyard.SteelyardEngine;
 import io.steelyard.kernels.ProfiledKernels;
 import io.steelyard.reports.FlameGraph;
 import java.io.IOException;
@@ -28,23 +27,25 @@ final class ProfileGraph {
   /** Classes that the JVM made at run time, as for lambdas: they have no name to read. */
   private static final Pattern GLUE = Pattern.compile("[./+]0x[0-9a-f]+$");
 
-  private final String call;
+  /** The method whose calls were timed. */
+  record Timed(Class<?> type, String method) {}
+
+  private final Timed timed;
   private final Map<List<String>, Long> operators = new HashMap<>();
   private final List<List<String>> samples = new ArrayList<>();
 
-  private ProfileGraph(String call) {
-    this.call = call;
+  private ProfileGraph(Timed timed) {
+    this.timed = timed;
   }
 
   /**
    * Reads a recording.
    *
    * @param name of the whole
-   * @param call the engine's method that was timed, such as {@code prefill}
    * @param nanos what all timed calls took
    */
-  static FlameGraph of(Path recording, String name, String call, long nanos) throws IOException {
-    ProfileGraph profile = new ProfileGraph(call);
+  static FlameGraph of(Path recording, String name, Timed timed, long nanos) throws IOException {
+    ProfileGraph profile = new ProfileGraph(timed);
     try (RecordingFile events = new RecordingFile(recording)) {
       while (events.hasMoreEvents()) {
         profile.add(events.readEvent());
@@ -87,7 +88,7 @@ final class ProfileGraph {
       if (!GLUE.matcher(type).find()) {
         path.add(type.substring(type.lastIndexOf('.') + 1) + "." + method);
       }
-      if (type.equals(SteelyardEngine.class.getName()) && method.equals(call)) {
+      if (type.equals(timed.type().getName()) && method.equals(timed.method())) {
         Collections.reverse(path);
         samples.add(path);
         return;

@@ -2,8 +2,6 @@ package io.steelyard.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.steelyard.kernels.ProfileFile;
-import io.steelyard.kernels.ProfiledKernels;
 import io.steelyard.models.FileTree;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -16,12 +14,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import jdk.jfr.consumer.RecordedEvent;
-import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,9 +86,6 @@ final class CommandLineTest {
         Arguments.of(List.of("bench", "load", "--profile"), "bench load has no --profile"),
         Arguments.of(
             List.of("bench", "decode", "--profile", "-e", "null"), "it can't profile null"),
-        Arguments.of(
-            List.of("bench", "decode", "--profile", "-e", "steelyard", "-e", "steelyard:kv=f32"),
-            "takes one engine, not 2"),
         Arguments.of(List.of("bench", "decode", "--profile", "--json"), "leave out --json"),
         Arguments.of(List.of("bench", "decode", "--profile", "-o", "csv"), "leave out --output"),
         Arguments.of(List.of("compare", "--no-such-flag"), "--no-such-flag"),
@@ -466,58 +456,5 @@ final class CommandLineTest {
     Path kept = Path.of(place.substring(place.indexOf('/')));
     assertThat(Files.readString(kept.resolve("stderr.txt"))).contains("alas");
     FileTree.delete(kept);
-  }
-
-  @Test
-  void aProfileNamesEveryKernelAndLeavesItsFiles() throws IOException {
-    Path runs = folder.resolve("runs");
-
-    Outcome outcome =
-        run(
-            "",
-            "bench",
-            "prefill",
-            "--profile",
-            "--prompt",
-            "24",
-            "--depth",
-            "8",
-            "--model",
-            model.toString(),
-            "--runs",
-            runs.toString());
-
-    assertThat(outcome.code()).as(outcome.err()).isZero();
-    Path profile;
-    try (Stream<Path> folders = Files.list(runs)) {
-      profile = folders.findFirst().orElseThrow();
-    }
-    assertThat(profile.getFileName().toString()).endsWith("-profile");
-    List<ProfiledKernels.Line> lines = ProfileFile.read(profile.resolve("operators.tsv"));
-    assertThat(lines)
-        .anyMatch(line -> line.operator().equals("matmul") && line.kernel().endsWith("24 tokens"))
-        .as("the depth and the warm-up don't count")
-        .noneMatch(line -> line.kernel().endsWith(" 8 tokens"));
-    assertThat(outcome.out()).contains("pp24@d8", "matmul", "F32 ", "outside operators", "GMAC/s");
-    for (String file : List.of("operators.tsv", "recording.jfr", "flame.svg")) {
-      assertThat(outcome.out()).contains(profile.resolve(file).toString());
-    }
-    String flames = Files.readString(profile.resolve("flame.svg"));
-    assertThat(lines).allMatch(line -> flames.contains(line.operator()));
-    assertThat(flames).contains("pp24@d8", "matmul", "F32 ", "outside operators");
-    Map<String, Long> calls = new TreeMap<>();
-    for (RecordedEvent event : RecordingFile.readAllEvents(profile.resolve("recording.jfr"))) {
-      if (event.getEventType().getName().equals(ProfiledKernels.OperatorEvent.NAME)) {
-        calls.merge(event.getString("operator"), 1L, Long::sum);
-      }
-    }
-    assertThat(calls)
-        .isEqualTo(
-            lines.stream()
-                .collect(
-                    Collectors.groupingBy(
-                        ProfiledKernels.Line::operator,
-                        TreeMap::new,
-                        Collectors.summingLong(ProfiledKernels.Line::calls))));
   }
 }

@@ -43,18 +43,18 @@ public final class Profiler implements AutoCloseable {
    *
    * @param folder made if it is not there
    */
-  Profiler(Path folder, Kernels kernels) {
+  public Profiler(Path folder, Kernels kernels) {
     this.folder = folder;
     this.kernels = new ProfiledKernels(kernels);
   }
 
   /** The operators, timed. */
-  ProfiledKernels kernels() {
+  public ProfiledKernels kernels() {
     return kernels;
   }
 
   /** Begins to measure and to record; forgets what was before, such as a warm-up. */
-  void begin() throws EngineException {
+  public void begin() throws EngineException {
     try {
       Files.createDirectories(folder);
       Recording next = new Recording(Configuration.getConfiguration(SETTINGS));
