@@ -145,8 +145,7 @@ final class DocumentedCommandsTest {
     for (String example : examples) {
       String arguments =
           example.substring(example.indexOf("./steelyard ") + "./steelyard ".length()).strip();
-      CommandLine line = Main.commandLine();
-      line.parseArgs(split(arguments.replaceFirst("   +[a-z].*$", "")));
+      root.parseArgs(split(arguments.replaceFirst("   +[a-z].*$", "")));
     }
   }
 
