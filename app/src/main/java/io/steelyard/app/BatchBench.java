@@ -21,7 +21,7 @@ final class BatchBench {
   /** The method that is timed. */
   static final ProfileGraph.Timed TIMED = new ProfileGraph.Timed(BatchBench.class, "passes");
 
-  /** Steps of a batch before it is measured for the first time. */
+  /** Steps of a measurement that warms up. */
   private static final int WARM_UP = 24;
 
   /**
@@ -75,7 +75,7 @@ final class BatchBench {
   private void run() {
     List<Integer> order = new ArrayList<>(plan.parallel());
     for (int parallel : order) {
-      measure(parallel, WARM_UP);
+      MeasuringProcess.warmUp(() -> measure(parallel, WARM_UP));
     }
     own.beginProfile();
     Random random = new Random(plan.seed());

@@ -162,11 +162,13 @@ final class BatchCommand implements Callable<Integer> {
         ProgressBar bar = console.bar("generating", measurements, ProgressBar.Unit.SHARE)) {
       Told told =
           new Told(process.next("loading the model"), new LinkedHashMap<>(), new HashSet<>());
+      bar.detail("warming up");
       plan.parallel().forEach(count -> told.nanos().put(count, new ArrayList<>()));
       for (int i = 0; i < measurements; i++) {
         String[] fields = process.next("measurement " + (i + 1)).split(" ", -1);
         told.nanos().get(Integer.parseInt(fields[0])).add(Long.parseLong(fields[1]));
         told.sums().add(fields[2]);
+        bar.detail("");
         bar.advance(1);
       }
       process.finish();

@@ -82,9 +82,8 @@ final class CacheBench {
   }
 
   private void run() {
-    // What was not compiled yet would be the first measurement's to pay for.
-    generate(true, List.of(WARM_UP));
-    generate(false, List.of(WARM_UP));
+    MeasuringProcess.warmUp(() -> generate(true, List.of(WARM_UP)));
+    MeasuringProcess.warmUp(() -> generate(false, List.of(WARM_UP)));
     List<Runnable> all = new ArrayList<>();
     for (boolean cached : new boolean[] {true, false}) {
       all.add(() -> System.out.println(generate(cached, plan.lengths())));

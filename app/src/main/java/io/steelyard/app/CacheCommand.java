@@ -177,6 +177,7 @@ final class CacheCommand implements Callable<Integer> {
     try (MeasuringProcess process =
             MeasuringProcess.start(CacheBench.class, List.of(Json.line(plan)));
         ProgressBar bar = console.bar("generating", plan.measurements(), ProgressBar.Unit.SHARE)) {
+      bar.detail("warming up");
       Told told = new Told(process.next("loading the model"), new HashMap<>(), new HashSet<>());
       for (int i = 0; i < plan.measurements(); i++) {
         String[] fields = process.next("measurement " + (i + 1)).split(" ", -1);
@@ -188,6 +189,7 @@ final class CacheCommand implements Callable<Integer> {
         } else {
           told.add(fields[0], Integer.parseInt(fields[1]), fields[2]);
         }
+        bar.detail("");
         bar.advance(1);
       }
       return told;

@@ -6,11 +6,13 @@ import io.steelyard.kernels.Tier;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.worker.EngineException;
 import io.steelyard.models.ModelException;
+import io.steelyard.stats.WarmUp;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +28,8 @@ final class MeasuringProcess implements AutoCloseable {
   private static final String NO_NEWS = "incubator module";
 
   private static final int MOST_SAID = 40;
+
+  private static final Duration LONGEST_WARM_UP = Duration.ofSeconds(10);
 
   private final Process process;
   private final BufferedReader lines;
@@ -79,6 +83,21 @@ final class MeasuringProcess implements AutoCloseable {
       System.err.println(e.getMessage());
       System.exit(ExitCode.USAGE);
     }
+  }
+
+  /**
+   * Repeats what is about to be measured until its times settle, as before a trial: until then the
+   * compilers, whose threads take turns with the kernels', are a good part of them.
+   */
+  static void warmUp(Runnable measurement) {
+    List<Double> times = new ArrayList<>();
+    long end = System.nanoTime() + LONGEST_WARM_UP.toNanos();
+    do {
+      long start = System.nanoTime();
+      measurement.run();
+      times.add((double) System.nanoTime() - start);
+    } while (!WarmUp.settled(times.stream().mapToDouble(d -> d).toArray())
+        && System.nanoTime() < end);
   }
 
   /**

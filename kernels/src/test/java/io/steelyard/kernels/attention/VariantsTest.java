@@ -127,7 +127,13 @@ final class VariantsTest {
       AttentionOutputs outputs = AttentionOutputs.allocate(arena, shape, type);
       outputs.out().fill((byte) 0x7F);
       outputs.logSums().fill((byte) 0x7F);
-      try (Plan plan = Variants.of(spelling).plan(inputs, workbench)) {
+      Variant variant = Variants.of(spelling);
+      if (variant instanceof Differential && shape.dimension() % 2 == 1) {
+        assertThatThrownBy(() -> variant.plan(inputs, workbench))
+            .hasMessageContaining("%d values are no head of its", shape.dimension());
+        return;
+      }
+      try (Plan plan = variant.plan(inputs, workbench)) {
         plan.run(outputs);
         Oracle.Deviation error = Oracle.check(inputs, plan, outputs, CHECKED_ROWS, 1);
         assertThat(error.isRounding(type))
