@@ -40,6 +40,10 @@ final class BatchBench {
       long seed,
       List<Integer> parallel,
       Optional<Path> profile) {
+    Plan profiled(Path folder) {
+      return new Plan(engine, prompt, steps, rounds, seed, parallel, Optional.of(folder));
+    }
+
     int largest() {
       return Collections.max(parallel);
     }

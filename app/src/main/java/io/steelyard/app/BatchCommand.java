@@ -11,12 +11,14 @@ import io.steelyard.stats.Interval;
 import io.steelyard.stats.Intervals;
 import io.steelyard.stats.Quantiles;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -120,7 +122,7 @@ final class BatchCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws Exception {
     for (int count : parallel) {
       StudyOptions.between("--parallel", count, 1, MOST);
     }
@@ -134,13 +136,13 @@ final class BatchCommand implements Callable<Integer> {
     OwnEngineOptions.Setting setting = engine.resolve("bench batch", console);
     BatchBench.Plan plan =
         new BatchBench.Plan(
-            setting, prompt, generate, rounds, engine.seed, parallel, profile.folder(spec));
+            setting, prompt, generate, rounds, engine.seed, parallel, Optional.empty());
     engine.checkContext(plan.capacity());
-    Told told = listen(console, plan);
-    if (plan.profile().isPresent()) {
-      view(plan, told).print(console, plan.profile().get(), told.timing());
+    if (profile.asked()) {
+      profile.run(spec, folder -> profile(console, plan.profiled(folder), folder));
       return ExitCode.FINE;
     }
+    Told told = listen(console, plan);
     Found found = found(plan, told);
     if (setting.deterministic() && !found.sameTokens()) {
       throw new RunException(
@@ -176,13 +178,12 @@ final class BatchCommand implements Callable<Integer> {
     }
   }
 
-  private static ProfileView view(BatchBench.Plan plan, Told told) {
-    OwnEngineOptions.Setting setting = plan.engine();
-    return new ProfileView(
-        "batch",
-        "bench batch of " + setting.name(),
-        setting.text(Environment.processor(), told.kernels()),
-        BatchBench.TIMED);
+  private static void profile(Console console, BatchBench.Plan plan, Path folder)
+      throws IOException, InterruptedException {
+    Told told = listen(console, plan);
+    String how = plan.engine().text(Environment.processor(), told.kernels());
+    new ProfileView("batch", "bench batch: " + how, how, BatchBench.TIMED)
+        .print(console, folder, told.timing());
   }
 
   private Found found(BatchBench.Plan plan, Told told) {

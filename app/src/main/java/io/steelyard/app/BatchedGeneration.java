@@ -5,6 +5,7 @@ import io.steelyard.models.Batch;
 import io.steelyard.models.BatchedSequence;
 import io.steelyard.models.TextOutput;
 import io.steelyard.models.sampling.Sampling;
+import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.ProgressBar;
 import io.steelyard.reports.terminal.Terminal;
 import java.util.ArrayList;
@@ -134,12 +135,12 @@ final class BatchedGeneration {
       finished += answer.sequence().done() ? 1 : 0;
     }
     console.note(
-        "[%s, %d prompt tokens, %d generated, %.1f tok/s with the prompts' processing]"
+        "[%s, %s, %d generated, %.1f tok/s with the prompts' processing]"
             .formatted(
                 finished == answers.size()
                     ? finished + " prompts"
                     : "stopped: %d of %d prompts finished".formatted(finished, answers.size()),
-                prompts,
+                Format.count(prompts, "prompt token"),
                 tokens,
                 tokens * 1e9 / nanos));
   }

@@ -175,7 +175,8 @@ final class BenchCommand implements Callable<Integer> {
   private void checkProfile(List<String> specs) {
     if (!PROFILED.contains(what)) {
       throw new UsageException(
-          "bench %s has no --profile: %s have one".formatted(what, String.join(", ", PROFILED)));
+          "bench %s has no --profile: %s, batch, diffuse, fusion and matmul have one"
+              .formatted(what, String.join(", ", PROFILED)));
     }
     profile.requireNoMeasurement(spec);
     ProfileRun.check(specs);

@@ -128,6 +128,11 @@ final class DesignOptions {
     if (forks != null) {
       StudyOptions.between("--forks", forks, 1, 1000);
     }
+    requireRuns(runs);
+  }
+
+  /** Refuses a folder without a name. */
+  static void requireRuns(Path runs) {
     if (runs.toString().isBlank()) {
       throw new UsageException("--runs is empty: name a folder");
     }

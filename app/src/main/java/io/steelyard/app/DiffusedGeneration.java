@@ -10,6 +10,7 @@ import io.steelyard.models.diffusion.Blocks;
 import io.steelyard.models.diffusion.Diffusion;
 import io.steelyard.models.diffusion.DiffusionDecoder;
 import io.steelyard.models.tokenizer.Tokenizer;
+import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.LiveText;
 import io.steelyard.reports.terminal.Terminal;
 import java.util.OptionalInt;
@@ -66,9 +67,9 @@ record DiffusedGeneration(Diffusion diffusion, Blocks blocks, OptionalInt mask) 
     }
     out.stream().println(text.answer(sequence));
     int shown = text.answerTokens(sequence);
-    return "[%d prompt tokens, %d generated%s in %d steps, %.2f tokens a forward, %.1f tok/s]"
+    return "[%s, %d generated%s in %d steps, %.2f tokens a forward, %.1f tok/s]"
         .formatted(
-            prompt.length,
+            Format.count(prompt.length, "prompt token"),
             diffusion.tokens(),
             shown < diffusion.tokens() ? " (%d before the end)".formatted(shown) : "",
             steps,

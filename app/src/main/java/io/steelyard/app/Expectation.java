@@ -34,12 +34,12 @@ final class Expectation {
     double size = study.model().bytes() / DEFAULT_MODEL_BYTES;
     double perEngine = Math.max(LEAST_SECONDS, size * PARITY_SECONDS / 3);
     String parity = time(perEngine * (study.engines().size() + 1));
-    return "plan: parity %s, then measuring %d cells in %s"
+    return "plan: parity %s, then measuring %s in %s"
         .formatted(
             known(study, cache)
                 ? "in seconds where nothing has changed since it was kept, else about " + parity
                 : "about " + parity + " (kept for next time)",
-            study.cells().size(),
+            Format.count(study.cells().size(), "cell"),
             blocks(study.design()));
   }
 

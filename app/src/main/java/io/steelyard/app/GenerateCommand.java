@@ -14,6 +14,7 @@ import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.models.sampling.Sampling;
 import io.steelyard.models.tokenizer.StopStrings;
 import io.steelyard.models.tokenizer.Tokenizer;
+import io.steelyard.reports.terminal.Format;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -203,7 +204,8 @@ final class GenerateCommand implements Callable<Integer> {
   }
 
   private static void note(Console console, int prompt, int tokens, String how) {
-    console.note("[%d prompt tokens, %d generated%s]".formatted(prompt, tokens, how));
+    console.note(
+        "[%s, %d generated%s]".formatted(Format.count(prompt, "prompt token"), tokens, how));
   }
 
   /** Generates in a process of an engine's own. */

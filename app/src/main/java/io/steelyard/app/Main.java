@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Locale;
@@ -22,7 +23,10 @@ import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 
 /** The command line. Results go to stdout, everything else to stderr. */
@@ -80,11 +84,21 @@ public final class Main {
     Locale.setDefault(Locale.ROOT);
     int code = run(arguments);
     if (System.out.checkError()) {
-      System.err.println(
-          "steelyard: the output could not be written: is the disk full, or the reader gone?");
+      if (!isPipe()) {
+        System.err.println("steelyard: the output could not be written: is the disk full?");
+      }
       code = code == ExitCode.FINE ? ExitCode.FAILED : code;
     }
     System.exit(code);
+  }
+
+  /** Whether stdout has a reader, who may leave when he has seen enough, as {@code head} does. */
+  private static boolean isPipe() {
+    try {
+      return Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString().startsWith("pipe:");
+    } catch (IOException | UnsupportedOperationException e) {
+      return false;
+    }
   }
 
   /** Runs a command line and gives its exit code. */
@@ -98,6 +112,11 @@ public final class Main {
     line.setUsageHelpAutoWidth(true);
     line.setColorScheme(
         CommandLine.Help.defaultColorScheme(Terminal.out().style().colour() ? Ansi.ON : Ansi.OFF));
+    line.setExecutionStrategy(
+        parsed -> {
+          requireOptionsBehind(parsed);
+          return new CommandLine.RunLast().execute(parsed);
+        });
     line.setExecutionExceptionHandler(
         (failure, command, parsed) -> {
           System.err.println("steelyard: " + message(failure));
@@ -111,6 +130,22 @@ public final class Main {
           return ExitCode.USAGE;
         });
     return line;
+  }
+
+  /** Refuses an option of a command whose subcommand was asked for: nothing would heed it. */
+  private static void requireOptionsBehind(ParseResult parsed) {
+    for (ParseResult each = parsed; each.hasSubcommand(); each = each.subcommand()) {
+      for (OptionSpec option : each.matchedOptions()) {
+        if (option.scopeType() != ScopeType.INHERIT
+            && !option.usageHelp()
+            && !option.versionHelp()) {
+          throw new ParameterException(
+              each.commandSpec().commandLine(),
+              "%s stands before '%s', which doesn't see it there: put it behind, if it takes it"
+                  .formatted(option.longestName(), each.subcommand().commandSpec().name()));
+        }
+      }
+    }
   }
 
   /** Whether the command asked for what there isn't, rather than failed at what there is. */

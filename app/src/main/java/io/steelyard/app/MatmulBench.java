@@ -50,20 +50,25 @@ final class MatmulBench {
     int millis = Integer.parseInt(arguments[1]);
     Optional<Path> profile = Optional.of(arguments[2]).filter(s -> !s.isEmpty()).map(Path::of);
     List<Case> cases = Arrays.stream(arguments).skip(3).map(Case::parse).toList();
-    if (profile.isPresent()) {
-      MeasuringProcess.measure(() -> profile(cases, threads, millis, profile.get()));
-      return;
-    }
+    MeasuringProcess.measure(
+        () ->
+            profile.ifPresentOrElse(
+                folder -> profile(cases, threads, millis, folder),
+                () -> measure(cases, threads, millis)));
+  }
+
+  private static void measure(List<Case> cases, int threads, int millis) {
     for (Case each : cases) {
       try (Kernels kernels = Kernels.of(each.tier(), threads)) {
-        measure(kernels, each, millis);
+        measure(kernels, each, millis, () -> {});
       }
     }
   }
 
-  private static void measure(Kernels kernels, Case of, int millis) {
+  private static void measure(Kernels kernels, Case of, int millis, Runnable begin) {
     long[] nanos =
-        MatmulSpeed.measure(kernels, of.type(), of.rows(), of.columns(), of.tokens(), millis);
+        MatmulSpeed.measure(
+            kernels, of.type(), of.rows(), of.columns(), of.tokens(), millis, begin);
     System.out.println(
         Arrays.stream(nanos).mapToObj(Long::toString).collect(Collectors.joining(" ")));
   }
@@ -72,7 +77,10 @@ final class MatmulBench {
     try (Kernels kernels = Kernels.of(cases.getFirst().tier(), threads);
         Profiler profiler = new Profiler(folder, kernels)) {
       MeasuringProcess.begin(Optional.of(profiler));
-      cases.forEach(each -> measure(profiler.kernels(), each, millis));
+      for (Case each : cases) {
+        profiler.kernels().measure(false);
+        measure(profiler.kernels(), each, millis, () -> profiler.kernels().measure(true));
+      }
     }
   }
 }

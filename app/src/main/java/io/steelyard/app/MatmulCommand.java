@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.engines.steelyard.Profiler;
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.MatmulSpeed;
 import io.steelyard.kernels.ProfileFile;
 import io.steelyard.kernels.ProfiledKernels;
@@ -25,6 +24,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiConsumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -71,7 +71,7 @@ final class MatmulCommand implements Callable<Integer> {
       description = "default: all that run here but 'reference'")
   List<Tier> tiers =
       Arrays.stream(Tier.values())
-          .filter(tier -> tier != Tier.REFERENCE && runsHere(tier))
+          .filter(tier -> tier != Tier.REFERENCE && OwnModel.runsHere(tier))
           .toList();
 
   @Option(
@@ -106,11 +106,6 @@ final class MatmulCommand implements Callable<Integer> {
 
   private record Row(String shape, MatmulBench.Case of) {}
 
-  /** The vector tier runs in any process that is started for it, though not in this one. */
-  private static boolean runsHere(Tier tier) {
-    return tier == Tier.VECTOR || Kernels.available(tier);
-  }
-
   /** All products of a shape; a type needs rows that are whole blocks. */
   private Stream<Row> rows(String name) {
     Shape shape = Synth.shapeOf(name);
@@ -134,26 +129,32 @@ final class MatmulCommand implements Callable<Integer> {
   }
 
   @Override
-  public Integer call() throws IOException, InterruptedException {
+  public Integer call() throws Exception {
     int team = threads.count();
     StudyOptions.between("--millis", millis, 1, 60_000);
     for (int count : tokens) {
       StudyOptions.between("--tokens", count, 1, 4096);
     }
-    for (Tier tier : tiers) {
-      if (!runsHere(tier)) {
-        throw new UsageException(
-            "--tier %s can't run here: %s".formatted(tier.label(), Kernels.obstacle(tier)));
-      }
-    }
+    tiers.forEach(OwnModel::requireHere);
     if (profile.asked()) {
       requireOneTier();
     }
-    Optional<Path> folder = profile.folder(spec);
     List<Row> rows = shapes.stream().flatMap(this::rows).toList();
+    if (rows.isEmpty()) {
+      throw new UsageException(
+          "no --shape has rows that are whole blocks of any --type: %s have %s values, and %s"
+              .formatted(
+                  String.join(", ", shapes),
+                  shapes.stream()
+                      .map(name -> Integer.toString(Synth.shapeOf(name).hidden()))
+                      .collect(Collectors.joining(", ")),
+                  types.stream()
+                      .map(type -> "a block of %s %d".formatted(type, type.blockSize()))
+                      .collect(Collectors.joining(", "))));
+    }
     Console console = new Console();
-    if (folder.isPresent()) {
-      profile(console, team, rows, folder.get());
+    if (profile.asked()) {
+      profile.run(spec, folder -> profile(console, team, rows, folder));
       return ExitCode.FINE;
     }
     console.note("Measuring this machine's limits, then %d products".formatted(rows.size()));
@@ -175,7 +176,7 @@ final class MatmulCommand implements Callable<Integer> {
     if (asked && tiers.size() > 1) {
       throw new UsageException("--profile takes one --tier, not " + tiers.size());
     }
-    tiers = List.of(tiers.getLast());
+    tiers = asked ? tiers : List.of(OwnModel.usualTier("bench matmul"));
   }
 
   private void profile(Console console, int team, List<Row> rows, Path folder)

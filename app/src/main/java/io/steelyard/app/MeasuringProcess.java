@@ -74,15 +74,32 @@ final class MeasuringProcess implements AutoCloseable {
   }
 
   /**
-   * What such a {@code main} does: a fault of the model or of an option ends it with a sentence.
+   * What such a {@code main} does: a fault of the model, of an option or of a full disk ends it
+   * with a sentence, and it doesn't outlive the process that started it.
    */
   static void measure(Runnable measuring) {
+    Thread.ofPlatform().daemon().start(MeasuringProcess::endWithParent);
     try {
       measuring.run();
     } catch (UsageException | ModelException e) {
       System.err.println(e.getMessage());
       System.exit(ExitCode.USAGE);
+    } catch (UncheckedIOException e) {
+      System.err.println(e.getMessage());
+      System.exit(ExitCode.FAILED);
     }
+  }
+
+  /** Nothing is written to this process's input: it ends when the one at its other end does. */
+  private static void endWithParent() {
+    try {
+      while (System.in.read() >= 0) {
+        // It isn't for this process.
+      }
+    } catch (IOException _) {
+      // As if it had ended.
+    }
+    Runtime.getRuntime().halt(ExitCode.FAILED);
   }
 
   /**
@@ -119,7 +136,8 @@ final class MeasuringProcess implements AutoCloseable {
    * The next line.
    *
    * @param what is being measured, for the message
-   * @throws RunException if the process has ended, with what it said
+   * @throws RunException if the process has failed, with what it said
+   * @throws UsageException if it was asked for what there isn't
    */
   String next(String what) throws IOException, InterruptedException {
     String line = lines.readLine();
@@ -129,13 +147,13 @@ final class MeasuringProcess implements AutoCloseable {
     return line;
   }
 
-  private RunException failed(String what, int code) throws InterruptedException {
+  private RuntimeException failed(String what, int code) throws InterruptedException {
     listener.join();
     String words = String.join("\n", said);
-    return new RunException(
-        code == ExitCode.USAGE
-            ? words
-            : "the measuring process ended with code %d at %s%s"
+    return code == ExitCode.USAGE
+        ? new UsageException(words)
+        : new RunException(
+            "the measuring process ended with code %d at %s%s"
                 .formatted(code, what, words.isEmpty() ? "" : ": " + words));
   }
 
@@ -143,6 +161,7 @@ final class MeasuringProcess implements AutoCloseable {
    * Waits until the process, which has said all, has ended by itself.
    *
    * @throws RunException if it failed, with what it said
+   * @throws UsageException if it was asked for what there isn't
    */
   void finish() throws IOException, InterruptedException {
     int code = process.waitFor();

@@ -34,10 +34,9 @@ final class OwnEngineOptions {
 
   @Option(
       names = "--deterministic",
-      description = {
-        "one numeric path for every number of tokens; then a sequence must get the same tokens",
-        "however it is processed, which is checked"
-      })
+      description =
+          "one numeric path for every number of tokens; then a sequence must get the same tokens"
+              + " however it is processed, which is checked")
   private boolean deterministic;
 
   @Mixin private ThreadsOption threads;
@@ -78,7 +77,8 @@ final class OwnEngineOptions {
   Setting resolve(String command, Console console) {
     int team = threads.count();
     StudyOptions.requireKvType(kv);
-    Tier chosen = tier == null ? OwnModel.tier(command, StudyOptions.parse("steelyard")) : tier;
+    Tier chosen = tier == null ? OwnModel.usualTier(command) : tier;
+    OwnModel.requireHere(chosen);
     resolved = Models.resolve(model, console);
     return new Setting(
         resolved.file().toAbsolutePath(), resolved.name(), chosen, team, deterministic, kv);

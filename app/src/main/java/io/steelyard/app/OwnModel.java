@@ -44,6 +44,43 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
     }
   }
 
+  /** The vector tier runs in any process that is started for it, though not in this one. */
+  static boolean runsHere(Tier tier) {
+    return tier == Tier.VECTOR || Kernels.available(tier);
+  }
+
+  /**
+   * Refuses a tier that was asked for and can't run.
+   *
+   * @throws UsageException if it can't
+   */
+  static void requireHere(Tier tier) {
+    if (!runsHere(tier)) {
+      throw new UsageException(
+          "--tier %s can't run here: %s".formatted(tier.label(), Kernels.obstacle(tier)));
+    }
+  }
+
+  /**
+   * The tier that the environment forces, or the fastest in any process.
+   *
+   * @param command that has no other, for the message
+   * @throws UsageException if the one that is forced can't run on this machine
+   */
+  static Tier usualTier(String command) {
+    Tier tier = tier(command, StudyOptions.parse(SteelyardProvider.NAME));
+    requireForced(tier);
+    return tier;
+  }
+
+  private static void requireForced(Tier tier) {
+    if (!runsHere(tier)) {
+      throw new UsageException(
+          "the %s tier, which the environment asks for, can't run here: %s"
+              .formatted(tier.label(), Kernels.obstacle(tier)));
+    }
+  }
+
   /**
    * The tier that the environment forces, or the fastest of a process that has all its modules.
    *
@@ -56,11 +93,7 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
     }
     try {
       Tier tier = SteelyardProvider.tier(none);
-      if (!Kernels.available(tier)) {
-        throw new UsageException(
-            "the %s tier, which the environment asks for, can't run here: %s"
-                .formatted(tier.label(), Kernels.obstacle(tier)));
-      }
+      requireForced(tier);
       return tier;
     } catch (EngineException e) {
       throw new UsageException(e.getMessage());

@@ -1,8 +1,6 @@
 package io.steelyard.app;
 
-import io.steelyard.lab.record.RunDirectory;
 import java.nio.file.Path;
-import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -22,11 +20,9 @@ final class ProcessProfileOptions {
     return profile.asked();
   }
 
-  /** Makes the folder if a profile is asked for, and refuses options that it has no use for. */
-  Optional<Path> folder(CommandSpec command) {
+  /** Makes a profile in a folder of its own, and refuses options that it has no use for. */
+  void run(CommandSpec command, ProfileView.Use use) throws Exception {
     profile.requireNoMeasurement(command);
-    return asked()
-        ? Optional.of(RunDirectory.newFolder(runs, ProfileView.FOLDER))
-        : Optional.empty();
+    ProfileView.inFolder(runs, use);
   }
 }

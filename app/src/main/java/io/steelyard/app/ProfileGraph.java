@@ -98,6 +98,9 @@ final class ProfileGraph {
 
   /** Deals the time to the samples, as evenly as whole nanoseconds allow. */
   private void addOutside(FlameGraph graph, long nanos) {
+    if (nanos == 0) {
+      return;
+    }
     if (samples.isEmpty()) {
       graph.add(List.of(OUTSIDE), nanos);
       return;

@@ -10,7 +10,15 @@ final class ProfileOption {
 
   /** Options that say how much is measured and how it is printed. */
   private static final List<String> OF_MEASUREMENTS =
-      List.of("--budget", "--forks", "--trials", "--quick", "--output", "--json");
+      List.of(
+          "--budget",
+          "--forks",
+          "--trials",
+          "--precision",
+          "--outliers",
+          "--quick",
+          "--output",
+          "--json");
 
   @Option(
       names = NAME,

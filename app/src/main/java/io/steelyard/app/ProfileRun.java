@@ -5,19 +5,18 @@ import io.steelyard.engines.steelyard.SteelyardEngine;
 import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.lab.TemporaryFolder;
 import io.steelyard.lab.parity.TimedCall;
-import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.study.Study;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.lab.text.Prompts;
 import io.steelyard.lab.text.Texts;
 import io.steelyard.lab.worker.EngineRegistry;
+import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.Timeouts;
 import io.steelyard.lab.worker.WorkerException;
 import io.steelyard.lab.worker.WorkerProcess;
 import io.steelyard.lab.worker.Workers;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.stats.WarmUp;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,20 +39,28 @@ final class ProfileRun {
 
   private final Console console;
   private final Study study;
+  private final String label;
   private final Study.Engine engine;
   private final Workload workload;
 
-  private ProfileRun(Console console, Study study, Study.Engine engine, Workload workload) {
+  private ProfileRun(Console console, Study study, String label, Workload workload) {
     this.console = console;
     this.study = study;
-    this.engine = engine;
+    this.label = label;
+    engine = study.engines().get(label);
     this.workload = workload;
   }
 
   /** Refuses an engine that can't be profiled. */
   static void check(List<String> specs) {
     for (String text : specs) {
-      if (!StudyOptions.parse(text).name().equals(SteelyardProvider.NAME)) {
+      EngineSpec engine = StudyOptions.parse(text);
+      if (engine.options().containsKey(Profiler.OPTION)) {
+        throw new UsageException(
+            "--profile names the folder itself: leave %s= out of %s"
+                .formatted(Profiler.OPTION, text));
+      }
+      if (!engine.name().equals(SteelyardProvider.NAME)) {
         throw new UsageException(
             "--profile times the operators of the engine steelyard alone, so it can't profile "
                 + text);
@@ -67,30 +74,33 @@ final class ProfileRun {
    * @param study of which nothing else is used but the settings and the warm-up
    * @param runs where a folder for each one's files is made
    */
-  static void each(Console console, Study study, Path runs) throws WorkerException, IOException {
-    boolean first = true;
+  static void each(Console console, Study study, Path runs) throws Exception {
+    int all = study.workloads().size() * study.engines().size();
+    int done = 0;
     for (Workload workload : study.workloads()) {
-      for (Study.Engine engine : study.engines().values()) {
-        if (!first) {
+      for (String label : study.engines().keySet()) {
+        if (done++ > 0) {
           console.blank();
         }
-        first = false;
-        new ProfileRun(console, study, engine, workload).run(runs);
+        if (all > 1) {
+          console.note("Profile %d of %d: %s, %s".formatted(done, all, label, workload.name()));
+        }
+        ProfileRun run = new ProfileRun(console, study, label, workload);
+        ProfileView.inFolder(runs, run::run);
       }
     }
   }
 
-  private void run(Path runs) throws WorkerException, IOException {
-    Path folder = RunDirectory.newFolder(runs, ProfileView.FOLDER);
+  private void run(Path folder) throws WorkerException {
     ProfileView.Timing timing = measure(folder);
     ProfileView view =
         new ProfileView(
             workload.name(),
-            "%s of %s by %s".formatted(workload.name(), study.model().name(), engine.spec()),
+            "%s of %s by %s".formatted(workload.name(), study.model().name(), label),
             "%s, %s, %s"
                 .formatted(
                     study.model().name(),
-                    engine.spec(),
+                    label,
                     Format.count(study.settings().threads(), "thread")),
             new ProfileGraph.Timed(SteelyardEngine.class, TimedCall.name(workload)));
     view.print(console, folder, timing);

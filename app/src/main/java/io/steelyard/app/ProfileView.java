@@ -4,6 +4,7 @@ import io.steelyard.engines.steelyard.Profiler;
 import io.steelyard.kernels.ProfileFile;
 import io.steelyard.kernels.ProfiledKernels;
 import io.steelyard.lab.RunException;
+import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.reports.FlameGraph;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.Table;
@@ -23,12 +24,36 @@ import java.util.List;
  */
 record ProfileView(String name, String title, String how, ProfileGraph.Timed timed) {
   /** What folders of profiles are called. */
-  static final String FOLDER = "profile";
+  private static final String FOLDER = "profile";
 
   /** The file with what the process that was profiled wrote to its stderr, where it is kept. */
   static final String STDERR = "stderr.log";
 
   private static final String FLAMES = "flame.svg";
+
+  /** What makes a profile in a folder, and prints it. */
+  @FunctionalInterface
+  interface Use {
+    void of(Path folder) throws Exception;
+  }
+
+  /**
+   * Makes a folder for a profile.
+   *
+   * @param use where it fails and has written nothing, no folder is left
+   */
+  static void inFolder(Path runs, Use use) throws Exception {
+    DesignOptions.requireRuns(runs);
+    Path folder = RunDirectory.newFolder(runs, FOLDER);
+    try {
+      use.of(folder);
+    } finally {
+      String[] files = folder.toFile().list();
+      if (files != null && files.length == 0) {
+        Files.delete(folder);
+      }
+    }
+  }
 
   /** What was timed. */
   record Timing(long calls, long nanos) {
@@ -37,13 +62,27 @@ record ProfileView(String name, String title, String how, ProfileGraph.Timed tim
     }
   }
 
-  /** Draws the flame graph beside the recording, and prints. */
-  void print(Console console, Path folder, Timing timing) throws IOException {
+  /**
+   * Draws the flame graph beside the recording, and prints.
+   *
+   * @throws RunException if the recording isn't whole, or the flame graph can't be written
+   */
+  void print(Console console, Path folder, Timing timing) {
+    try {
+      draw(console, folder, timing);
+    } catch (IOException e) {
+      throw new RunException(
+          "the profile in %s isn't whole (%s): is there room for it?".formatted(folder, e), e);
+    }
+  }
+
+  private void draw(Console console, Path folder, Timing timing) throws IOException {
     Path operators = folder.resolve(Profiler.OPERATORS);
     Path recording = folder.resolve(Profiler.RECORDING);
     if (Files.notExists(operators) || Files.notExists(recording)) {
       throw new RunException(
-          "the worker has left no profile in " + folder + ": its " + STDERR + " says why");
+          "the worker has left no profile in %s: is there room for it? The worker's %s may say more"
+              .formatted(folder, STDERR));
     }
     console.note("Drawing what was recorded");
     FlameGraph graph = ProfileGraph.of(recording, name, timed, timing.nanos());

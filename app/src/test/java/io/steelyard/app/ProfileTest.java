@@ -3,13 +3,17 @@ package io.steelyard.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.app.CommandLineTest.Outcome;
+import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.ProfileFile;
 import io.steelyard.kernels.ProfiledKernels;
+import io.steelyard.kernels.Tier;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -101,7 +105,7 @@ final class ProfileTest {
         bench("batch", MODEL, "--parallel", "3,2", "--rounds", "6", "--gen", "4", "--prompt", "5");
 
     List<ProfiledKernels.Line> lines = lines(outcome);
-    assertThat(outcome.out()).contains("bench batch of ", "12 calls in ", "outside operators");
+    assertThat(outcome.out()).contains("bench batch: ", "12 calls in ", "outside operators");
     assertThat(lines)
         .as("a step of each number of sequences, but no prompt")
         .extracting(line -> line.kernel().replaceFirst(".*, ", ""))
@@ -140,7 +144,54 @@ final class ProfileTest {
     assertThat(run("batch", MODEL, "--json").err()).contains("leave out --json");
     assertThat(run("fusion", "--model", MODEL, "--quick").err()).contains("leave out --quick");
     assertThat(run("diffuse", "--budget", "9s").err()).contains("leave out --budget");
+    assertThat(run("matmul", "--type", "Q4_K", "--shape", "llama-135m").err())
+        .contains("llama-135m have 576 values, and a block of Q4_K 256");
+    assertThat(run("batch", MODEL, "--prompt", "100000").err()).contains("was trained for");
+    assertThat(run("decode", "-e", "steelyard:profile=x", "--model", MODEL).err())
+        .contains("leave profile= out");
+    assertThat(CommandLineTest.run("", "bench", "batch", MODEL, "--profile", "--runs", "").err())
+        .contains("--runs is empty");
+    assertThat(CommandLineTest.run("", "bench", "--profile", "batch", MODEL).err())
+        .contains("--profile stands before 'batch'");
+    Optional<Tier> elsewhere =
+        Stream.of(Tier.AVX512, Tier.AMX).filter(tier -> !Kernels.available(tier)).findFirst();
+    elsewhere.ifPresent(
+        tier ->
+            assertThat(run("batch", MODEL, "--tier", tier.label()).err())
+                .contains("--tier " + tier.label() + " can't run here: "));
     assertThat(profiles()).isEmpty();
+  }
+
+  @Test
+  void whatMeasuresEndsWithWhatStartedIt() throws Exception {
+    Process bench =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "bench",
+                "batch",
+                MODEL,
+                "--rounds",
+                "10000")
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("output.txt").toFile())
+            .start();
+    try {
+      Optional<ProcessHandle> measuring = Optional.empty();
+      for (int wait = 0; measuring.isEmpty() && wait < 600 && bench.isAlive(); wait++) {
+        Thread.sleep(50);
+        measuring = bench.descendants().findFirst();
+      }
+      assertThat(measuring).as(Files.readString(folder.resolve("output.txt"))).isPresent();
+      bench.destroyForcibly().waitFor();
+
+      assertThat(measuring.get().onExit()).succeedsWithin(Duration.ofSeconds(30));
+    } finally {
+      bench.destroyForcibly();
+    }
   }
 
   @Test

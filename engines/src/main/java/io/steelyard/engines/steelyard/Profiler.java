@@ -81,7 +81,10 @@ public final class Profiler implements AutoCloseable {
         last.dump(folder.resolve(RECORDING));
       }
     } catch (IOException e) {
-      throw new UncheckedIOException("the profile can't be written: " + e.getMessage(), e);
+      throw new UncheckedIOException(
+          "the profile can't be written to %s (%s): is there room, and is the folder there?"
+              .formatted(folder, e.getMessage()),
+          e);
     }
   }
 }

@@ -25,9 +25,10 @@ record BlockPlan(double forkSeconds) {
     boolean adaptive = design.adaptive().isPresent();
     double affordable = Math.ceil(design.budgetSeconds() / (REPEATED * blockSeconds()));
     int blocks = (int) Math.min(Math.max(affordable, Study.Design.LEAST_FORKS), design.forks());
-    return "measuring %d cells in %s%d %s%s: about %.0f s (at least %.0f s%s)"
+    return "measuring %d %s in %s%d %s%s: about %.0f s (at least %.0f s%s)"
         .formatted(
             study.cells().size(),
+            study.cells().size() == 1 ? "cell" : "cells",
             blocks < design.forks() ? "about " : "",
             blocks,
             blocks == 1 ? "block" : "blocks",
