@@ -6,8 +6,6 @@ import picocli.CommandLine.Option;
 
 /** The option {@code --profile} of benches of Steelyard's own engine. */
 final class ProfileOption {
-  static final String NAME = "--profile";
-
   /** Options that say how much is measured and how it is printed. */
   private static final List<String> OF_MEASUREMENTS =
       List.of(
@@ -21,7 +19,7 @@ final class ProfileOption {
           "--json");
 
   @Option(
-      names = NAME,
+      names = "--profile",
       description =
           "instead of measuring, show where the engine steelyard spends its time: a table by"
               + " operator, a flight recording and a flame graph")

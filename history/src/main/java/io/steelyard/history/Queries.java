@@ -163,7 +163,7 @@ final class Queries {
     int all = count(fitting);
     if (all == 0) {
       throw new HistoryException(
-          "no run in %s has such a value of '%s': './steelyard history list' shows the runs, 'show' their metrics"
+          "no run in %s has such a value of '%s': './steelyard history list' shows the runs, './steelyard history show RUN' a run's metrics"
               .formatted(database.place(), query.metric()));
     }
     fitting.equal("h.fingerprint", query.hardware());
