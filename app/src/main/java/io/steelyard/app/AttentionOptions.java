@@ -2,7 +2,6 @@ package io.steelyard.app;
 
 import io.steelyard.engines.attention.AttentionProblem;
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
 import io.steelyard.kernels.attention.AttentionShape;
 import io.steelyard.kernels.attention.Variants;
@@ -91,10 +90,7 @@ final class AttentionOptions {
     int keyHeads = kvHeads == null ? heads : kvHeads;
     StudyOptions.between("--kv-heads", keyHeads, 1, MOST_HEADS);
     Tier chosen = tier == null ? OwnModel.usualTier() : tier;
-    if (chosen != Tier.VECTOR && !Kernels.available(chosen)) {
-      throw new UsageException(
-          "--tier %s can't run here: %s".formatted(chosen.label(), Kernels.obstacle(chosen)));
-    }
+    OwnModel.requireHere(chosen);
     AttentionProblem problem =
         new AttentionProblem(
             heads,

@@ -133,7 +133,7 @@ final class BatchCommand implements Callable<Integer> {
     StudyOptions.between("--gen", generate, 1, 1 << 17);
     StudyOptions.between("--rounds", rounds, Quantiles.leastValues(0.5, Intervals.LEVEL), 10_000);
     Console console = new Console();
-    OwnEngineOptions.Setting setting = engine.resolve("bench batch", console);
+    OwnEngineOptions.Setting setting = engine.resolve(console);
     BatchBench.Plan plan =
         new BatchBench.Plan(
             setting, prompt, generate, rounds, engine.seed, parallel, Optional.empty());

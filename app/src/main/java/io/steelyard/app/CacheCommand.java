@@ -151,7 +151,7 @@ final class CacheCommand implements Callable<Integer> {
     }
     StudyOptions.between("--rounds", rounds, 2, 10_000);
     Console console = new Console();
-    OwnEngineOptions.Setting setting = engine.resolve("bench generate", console);
+    OwnEngineOptions.Setting setting = engine.resolve(console);
     CacheBench.Plan plan =
         new CacheBench.Plan(
             setting, prompt, rounds, engine.seed, List.copyOf(new TreeSet<>(lengths)));

@@ -76,7 +76,7 @@ final class MatmulBench {
   private static void profile(List<Case> cases, int threads, int millis, Path folder) {
     try (Kernels kernels = Kernels.of(cases.getFirst().tier(), threads);
         Profiler profiler = new Profiler(folder, kernels)) {
-      MeasuringProcess.begin(Optional.of(profiler));
+      MeasuringProcess.begin(profiler);
       for (Case each : cases) {
         profiler.kernels().measure(false);
         measure(profiler.kernels(), each, millis, () -> profiler.kernels().measure(true));

@@ -137,7 +137,7 @@ final class MatmulCommand implements Callable<Integer> {
     }
     tiers.forEach(OwnModel::requireHere);
     if (profile.asked()) {
-      requireOneTier();
+      tiers = List.of(profiledTier());
     }
     List<Row> rows = shapes.stream().flatMap(this::rows).toList();
     if (rows.isEmpty()) {
@@ -171,12 +171,14 @@ final class MatmulCommand implements Callable<Integer> {
   }
 
   /** A profile is of one tier's kernels: the fastest's, where none is asked for. */
-  private void requireOneTier() {
-    boolean asked = spec.commandLine().getParseResult().hasMatchedOption("--tier");
-    if (asked && tiers.size() > 1) {
+  private Tier profiledTier() {
+    if (!spec.commandLine().getParseResult().hasMatchedOption("--tier")) {
+      return OwnModel.usualTier();
+    }
+    if (tiers.size() > 1) {
       throw new UsageException("--profile takes one --tier, not " + tiers.size());
     }
-    tiers = asked ? tiers : List.of(OwnModel.usualTier("bench matmul"));
+    return tiers.getFirst();
   }
 
   private void profile(Console console, int team, List<Row> rows, Path folder)

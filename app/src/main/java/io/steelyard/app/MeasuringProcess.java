@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -118,15 +117,13 @@ final class MeasuringProcess implements AutoCloseable {
   }
 
   /**
-   * Begins a profile in such a {@code main}, if there is one to be made.
+   * Begins a profile in such a {@code main}.
    *
    * @throws UsageException if nothing can be recorded
    */
-  static void begin(Optional<Profiler> profiler) {
+  static void begin(Profiler profiler) {
     try {
-      if (profiler.isPresent()) {
-        profiler.get().begin();
-      }
+      profiler.begin();
     } catch (EngineException e) {
       throw new UsageException(e.getMessage());
     }

@@ -74,10 +74,10 @@ final class OwnEngineOptions {
   }
 
   /** Checks what was asked for; then the model is found, or fetched. */
-  Setting resolve(String command, Console console) {
+  Setting resolve(Console console) {
     int team = threads.count();
     StudyOptions.requireKvType(kv);
-    Tier chosen = tier == null ? OwnModel.usualTier(command) : tier;
+    Tier chosen = tier == null ? OwnModel.usualTier() : tier;
     OwnModel.requireHere(chosen);
     resolved = Models.resolve(model, console);
     return new Setting(

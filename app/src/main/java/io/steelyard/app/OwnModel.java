@@ -62,26 +62,6 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
   }
 
   /**
-   * The tier that the environment forces, or the fastest in any process.
-   *
-   * @param command that has no other, for the message
-   * @throws UsageException if the one that is forced can't run on this machine
-   */
-  static Tier usualTier(String command) {
-    Tier tier = tier(command, StudyOptions.parse(SteelyardProvider.NAME));
-    requireForced(tier);
-    return tier;
-  }
-
-  private static void requireForced(Tier tier) {
-    if (!runsHere(tier)) {
-      throw new UsageException(
-          "the %s tier, which the environment asks for, can't run here: %s"
-              .formatted(tier.label(), Kernels.obstacle(tier)));
-    }
-  }
-
-  /**
    * The tier that the environment forces, or the fastest of a process that has all its modules.
    *
    * @throws UsageException if the one that is forced can't run on this machine
@@ -93,7 +73,11 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
     }
     try {
       Tier tier = SteelyardProvider.tier(none);
-      requireForced(tier);
+      if (!Kernels.available(tier)) {
+        throw new UsageException(
+            "the %s tier, which the environment asks for, can't run here: %s"
+                .formatted(tier.label(), Kernels.obstacle(tier)));
+      }
       return tier;
     } catch (EngineException e) {
       throw new UsageException(e.getMessage());
@@ -150,7 +134,7 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
 
   /** Begins the profile, if there is one to be made; what was before is forgotten. */
   void beginProfile() {
-    MeasuringProcess.begin(profiler);
+    profiler.ifPresent(MeasuringProcess::begin);
   }
 
   /** Whether what runs from now on belongs into the profile, if there is one. */

@@ -63,7 +63,7 @@ final class InterruptionTest {
             "16",
             "--forks",
             // So many that the run isn't over before the last kill.
-            Integer.toString(Math.max(2, kills / 4)),
+            Integer.toString(Math.max(3, kills / 4)),
             "--budget",
             "10m");
     List<Entry> before = List.of();
