@@ -24,6 +24,9 @@ final class FewMatmul {
    */
   private static final int BLOCK_BYTES = 10 << 10;
 
+  /** Activations that are worth waking the others for: four or so are rounded in a nanosecond. */
+  private static final int ROUNDED_TOGETHER = 16_384;
+
   /** Distance of two members' counters, so that no two share a line. */
   private static final int APART = 32;
 
@@ -45,6 +48,7 @@ final class FewMatmul {
   private final AtomicIntegerArray taken;
 
   private final ThreadTeam.Task shares = this::shares;
+  private final ThreadTeam.Task round = this::round;
 
   FewMatmul(ThreadTeam team, MachineCode code, TeamScratch scratch, TeamCalls calls) {
     this.team = team;
@@ -101,8 +105,24 @@ final class FewMatmul {
     long address = scratch.shared().atLeast(bytes);
     for (int i = 0; i < formats.size(); i++) {
       if (formats.get(i).wanted) {
-        formats.get(i).write(address);
+        code.single(formats.get(i).format.function());
+        formats.get(i).address = address;
         address += tokens * formats.get(i).stride;
+      }
+    }
+    if ((long) tokens * weights.columns() >= ROUNDED_TOGETHER) {
+      team.run(round);
+    } else {
+      round(0, 1);
+    }
+  }
+
+  private void round(int member, int members) {
+    int begin = share(tokens, member, members);
+    int end = share(tokens, member + 1, members);
+    for (int i = 0; i < formats.size(); i++) {
+      if (formats.get(i).wanted) {
+        formats.get(i).write(begin, end);
       }
     }
   }
@@ -146,12 +166,11 @@ final class FewMatmul {
       return wanted ? tokens * stride : 0;
     }
 
-    void write(long address) {
-      this.address = address;
+    void write(int begin, int end) {
       Function function = code.single(format.function());
       int lastEight = blocks / 8 * 8;
       int places = room - lastEight;
-      for (int token = 0; token < tokens; token++) {
+      for (int token = begin; token < end; token++) {
         long to = address + token * stride;
         RawMemory.clear(to + (long) format.block() * lastEight, (long) format.block() * places);
         RawMemory.clear(

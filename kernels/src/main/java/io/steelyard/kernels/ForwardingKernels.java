@@ -99,6 +99,11 @@ public abstract class ForwardingKernels implements Kernels {
   }
 
   @Override
+  public void replace(List<? extends CachedSpan> spans, Rows keys, Rows values) {
+    kernels.replace(spans, keys, values);
+  }
+
+  @Override
   public void attention(
       Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     kernels.attention(queries, cache, position, rule, out, tokens);

@@ -192,6 +192,27 @@ public interface Kernels extends AutoCloseable {
   }
 
   /**
+   * Writes keys and values of several sequences, whose rows follow one another, as {@link
+   * #replace(KeyValues, Rows, Rows, int, int, int)} does for each.
+   *
+   * @param spans at least one; their caches have the same heads, dimension and type
+   */
+  default void replace(List<? extends CachedSpan> spans, Rows keys, Rows values) {
+    int row = 0;
+    for (int i = 0; i < spans.size(); i++) {
+      CachedSpan span = spans.get(i);
+      replace(
+          span.keyValues(),
+          keys.from(row),
+          values.from(row),
+          span.position(),
+          span.tokens(),
+          span.end());
+      row += span.tokens();
+    }
+  }
+
+  /**
    * Grouped-query attention: token i, at position {@code position + i}, attends to the cached
    * positions that the rule lets it see. Query head h uses key-value head {@code h / (heads /
    * kvHeads)}.

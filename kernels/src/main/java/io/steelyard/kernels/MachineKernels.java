@@ -18,6 +18,9 @@ import java.util.stream.Collectors;
 
 /** Operators in machine code of our own, over all threads. */
 final class MachineKernels implements Kernels {
+  /** Values of a gate, each a nanosecond or so, that are worth waking the others for. */
+  private static final int GATED_TOGETHER = 8192;
+
   private final ThreadTeam team;
   private final Tier tier;
   private final int few;
@@ -27,6 +30,7 @@ final class MachineKernels implements Kernels {
   private final TeamCalls calls;
   private final RowCalls rowCalls;
   private final Store store = new Store();
+  private final StoreSpans storeSpans = new StoreSpans();
   private float[] decoded = new float[0];
 
   /** Writes keys and values of consecutive positions. */
@@ -62,6 +66,47 @@ final class MachineKernels implements Kernels {
       for (int row = share(tokens, member, members); row < end; row++) {
         cache.storeKey(list, storeKey, position + row, keys.address(row));
         cache.storeValue(list, storeValue, position + row, values.address(row));
+      }
+      list.run();
+    }
+  }
+
+  /**
+   * Writes keys and values of several sequences of few tokens: one alone is too little to share.
+   */
+  private final class StoreSpans implements ThreadTeam.Task {
+    private List<? extends CachedSpan> spans;
+    private Rows keys;
+    private Rows values;
+    private Function storeKey;
+    private Function storeValue;
+
+    void run(List<? extends CachedSpan> spans, Rows keys, Rows values) {
+      this.spans = spans;
+      this.keys = keys;
+      this.values = values;
+      MachineCache first = (MachineCache) spans.getFirst().keyValues();
+      storeKey = first.storeKey(code);
+      storeValue = first.storeValue(code);
+      team.run(this);
+    }
+
+    @Override
+    public void run(int member, int members) {
+      CallList list = calls.of(member);
+      int row = 0;
+      for (int i = 0; i < spans.size(); i++) {
+        CachedSpan span = spans.get(i);
+        if (i % members == member) {
+          MachineCache cache = (MachineCache) span.keyValues();
+          for (int token = 0; token < span.tokens(); token++) {
+            int position = span.position() + token;
+            cache.storeKey(list, storeKey, position, keys.address(row + token));
+            cache.storeValue(list, storeValue, position, values.address(row + token));
+          }
+          cache.clearAfter(span.end() - 1);
+        }
+        row += span.tokens();
       }
       list.run();
     }
@@ -246,6 +291,22 @@ final class MachineKernels implements Kernels {
   }
 
   @Override
+  public void replace(List<? extends CachedSpan> spans, Rows keys, Rows values) {
+    if (spans.size() == 1 || !haveFewTokens(spans)) {
+      Kernels.super.replace(spans, keys, values);
+      return;
+    }
+    int tokens = 0;
+    for (int i = 0; i < spans.size(); i++) {
+      CachedSpan span = spans.get(i);
+      Operands.store(span.keyValues(), keys, values, span.position(), span.tokens());
+      tokens += span.tokens();
+    }
+    Operands.elementwise(keys, values, values, tokens);
+    storeSpans.run(spans, keys, values);
+  }
+
+  @Override
   public void attention(
       Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     Operands.attention(queries, cache, position, out, tokens);
@@ -281,13 +342,14 @@ final class MachineKernels implements Kernels {
   @Override
   public void gate(Activation activation, Rows gate, Rows up, Rows out, int tokens) {
     Operands.elementwise(gate, up, out, tokens);
+    boolean worth = (long) tokens * gate.width() >= GATED_TOGETHER;
     rowCalls
         .of(code.single(activation == Activation.SILU ? Single.SILU_GATE : Single.GELU_GATE))
         .row(gate)
         .row(up)
         .row(out)
         .constant(gate.width())
-        .run(tokens);
+        .run(tokens, worth);
   }
 
   @Override

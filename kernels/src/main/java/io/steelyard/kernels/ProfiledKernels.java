@@ -274,6 +274,22 @@ public final class ProfiledKernels extends ForwardingKernels {
   }
 
   @Override
+  public void replace(List<? extends CachedSpan> spans, Rows keys, Rows values) {
+    int tokens = 0;
+    for (CachedSpan span : spans) {
+      tokens += span.tokens();
+    }
+    timed(
+        "store",
+        spans.getFirst().keyValues().shape().type(),
+        tokens,
+        0,
+        0,
+        (long) keys.width() + values.width(),
+        () -> kernels.replace(spans, keys, values));
+  }
+
+  @Override
   public void attention(
       Rows queries, KeyValues cache, int position, AttentionRule rule, Rows out, int tokens) {
     timed(

@@ -64,14 +64,23 @@ final class RowCalls implements ThreadTeam.Task {
 
   /** Makes the calls; a few are not worth waking anybody. */
   void run(int rows) {
+    run(rows, rows > MachineMatmul.FEW);
+  }
+
+  /**
+   * Makes the calls.
+   *
+   * @param together whether all members do, each its share
+   */
+  void run(int rows, boolean together) {
     while (count < strides.length) {
       constant(0);
     }
     this.rows = rows;
-    if (rows <= MachineMatmul.FEW) {
-      run(0, 1);
-    } else {
+    if (together) {
       team.run(this);
+    } else {
+      run(0, 1);
     }
   }
 

@@ -170,7 +170,52 @@ abstract class AttentionTest {
     }
   }
 
-  private record Sequence(KeyValues keyValues, int queriesFrom, int tokens) implements CachedSpan {}
+  private record Sequence(KeyValues keyValues, int position, int tokens, int end)
+      implements CachedSpan {
+    @Override
+    public int queriesFrom() {
+      return end - tokens;
+    }
+  }
+
+  @Test
+  void severalSequencesAreStoredAsEachAlone() {
+    // One at the beginning, one across groups of positions, one that has others behind it.
+    int[] position = {0, 30, 40, 95};
+    int[] tokens = {1, 5, 2, 1};
+    int[] end = {1, 35, 45, 96};
+    for (DataType type : List.of(DataType.F32, DataType.F16, DataType.Q8_0)) {
+      try (Arena arena = Arena.ofShared()) {
+        RandomData data = new RandomData(arena, 15);
+        Rows keys = data.rows(9, 128, 160);
+        Rows values = data.rows(9, 128, 128);
+        Rows earlier = data.rows(96, 128, 128);
+        List<Sequence> together = new ArrayList<>();
+        List<Sequence> alone = new ArrayList<>();
+        int row = 0;
+        for (int i = 0; i < position.length; i++) {
+          for (List<Sequence> sequences : List.of(together, alone)) {
+            KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(type, 2, 64, 96));
+            fast.store(cache, earlier, earlier, 0, 96);
+            sequences.add(new Sequence(cache, position[i], tokens[i], end[i]));
+          }
+          KeyValues cache = alone.getLast().keyValues();
+          fast.replace(cache, keys.from(row), values.from(row), position[i], tokens[i], end[i]);
+          row += tokens[i];
+        }
+        fast.replace(together, keys, values);
+        Rows queries = data.rows(9, 384, 384);
+        Rows expected = Rows.allocate(arena, 9, 384);
+        Rows actual = Rows.allocate(arena, 9, 384);
+        fast.attention(queries, alone, RULE, expected);
+        fast.attention(queries, together, RULE, actual);
+        assertThat(actual.data().mismatch(expected.data())).isEqualTo(-1);
+        fast.replace(together, values, values);
+        fast.attention(queries, together, RULE, actual);
+        assertThat(actual.data().mismatch(expected.data())).isNotEqualTo(-1);
+      }
+    }
+  }
 
   @Test
   void severalSequencesTogetherGetTheBitsOfEachAlone() {
@@ -188,7 +233,7 @@ abstract class AttentionTest {
             KeyValues cache = fast.keyValues(arena, new KeyValues.Shape(type, 2, 64, all));
             Rows rows = data.rows(all, 128, 128);
             fast.store(cache, rows, rows, 0, all);
-            sequences.add(new Sequence(cache, earlier[i], tokens[i]));
+            sequences.add(new Sequence(cache, earlier[i], tokens[i], all));
           }
           Rows queries = data.rows(6, 384, 384);
           Rows together = Rows.allocate(arena, 6, 384);

@@ -97,6 +97,16 @@ public final class VariantKernels extends ForwardingKernels {
     keep(cache, keys, values, position, tokens);
   }
 
+  @Override
+  public void replace(List<? extends CachedSpan> spans, Rows keys, Rows values) {
+    super.replace(spans, keys, values);
+    int row = 0;
+    for (CachedSpan span : spans) {
+      keep(span.keyValues(), keys.from(row), values.from(row), span.position(), span.tokens());
+      row += span.tokens();
+    }
+  }
+
   private void keep(KeyValues cache, Rows keys, Rows values, int position, int tokens) {
     Layer layer = layers.get(cache);
     for (int i = 0; i < tokens; i++) {

@@ -186,30 +186,16 @@ record Decoder(
         kernels.rope(rope, turn, queries, config.headDimension(), tokens);
         kernels.rope(rope, turn, keys, config.headDimension(), tokens);
       }
-      int row = 0;
       for (int i = 0; i < spans.size(); i++) {
-        Span span = spans.get(i);
-        span.at(layer);
-        store(span, row);
-        row += span.tokens();
+        spans.get(i).at(layer);
       }
+      kernels.replace(spans, keys, values);
       kernels.attention(queries, spans, attention.rule(), attended);
       kernels.matmul(attention.output(), attended, delta, tokens);
       if (attention.outputBias().isPresent()) {
         kernels.addBias(delta, attention.outputBias().get(), tokens);
       }
       add(block.attentionPostNorm(), tokens);
-    }
-
-    /** Caches the keys and values of a span's tokens, which begin at a row. */
-    private void store(Span span, int row) {
-      kernels.replace(
-          span.keyValues(),
-          keys.from(row),
-          values.from(row),
-          span.position(),
-          span.tokens(),
-          span.end());
     }
 
     private Rows normed(Optional<Norm> norm, int tokens) {

@@ -41,7 +41,8 @@ public final class Span implements CachedSpan {
     return cache;
   }
 
-  int position() {
+  @Override
+  public int position() {
     return position;
   }
 
@@ -73,8 +74,8 @@ public final class Span implements CachedSpan {
     return extended;
   }
 
-  /** The position behind the last one that the cache holds after the pass. */
-  int end() {
+  @Override
+  public int end() {
     return Math.max(cache.length(), position + tokens);
   }
 }
