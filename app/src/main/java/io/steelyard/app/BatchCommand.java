@@ -44,7 +44,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  ./steelyard bench batch",
-      "  ./steelyard bench batch synth:llama-1b:Q8_0 --parallel 1,8 --deterministic",
+      "  ./steelyard bench batch -m synth:llama-1b:Q8_0 --parallel 1,8 --deterministic",
       "  ./steelyard bench batch --parallel 8 --profile"
     })
 final class BatchCommand implements Callable<Integer> {

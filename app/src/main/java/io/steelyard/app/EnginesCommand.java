@@ -8,6 +8,8 @@ import io.steelyard.lab.worker.EngineSpec;
 import io.steelyard.lab.worker.Timeouts;
 import io.steelyard.models.FileTree;
 import io.steelyard.models.catalogue.ResolvedModel;
+import io.steelyard.reports.terminal.Style;
+import io.steelyard.reports.terminal.Table;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -63,12 +65,25 @@ final class EnginesCommand {
                     .toList()));
         return ExitCode.FINE;
       }
-      for (EngineRegistry.Entry entry : registry.entries()) {
-        console.result(
-            "%-12s %s (%s)".formatted(entry.name(), entry.description(), entry.origin()));
-        entry.options().forEach(option -> console.result("             " + option));
-      }
+      console.table(table(registry, console.style()));
       return ExitCode.FINE;
+    }
+
+    private static String table(EngineRegistry registry, Style style) {
+      Table table =
+          new Table(style)
+              .column("engine", Table.Align.LEFT)
+              .column("option", Table.Align.LEFT)
+              .column("what it is", Table.Align.LEFT);
+      for (EngineRegistry.Entry entry : registry.entries()) {
+        table.row(entry.name(), "", "%s (%s)".formatted(entry.description(), entry.origin()));
+        for (String option : entry.options()) {
+          String[] parts = option.split(" ", 2);
+          table.row("", parts[0], parts.length > 1 ? parts[1] : "");
+        }
+        table.gap();
+      }
+      return table.render();
     }
   }
 

@@ -7,13 +7,12 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** A model and how Steelyard's own engine runs it, for what is measured outside of a study. */
 final class OwnEngineOptions {
-  @Parameters(
+  @Option(
+      names = {"-m", "--model"},
       paramLabel = "MODEL",
-      arity = "0..1",
       defaultValue = "default",
       description =
           "a name of 'model list', a GGUF file, a folder with safetensors, or synth:SHAPE[:TYPE[:SEED]]")

@@ -295,7 +295,10 @@ final class CommandLineTest {
 
   private static void assertHelp(CommandLine line) {
     String help = line.getUsageMessage(CommandLine.Help.Ansi.OFF);
-    assertThat(help).contains("./steelyard").contains("--help");
+    assertThat(help).contains("./steelyard").contains("--help").doesNotContain("Default: []");
+    assertThat(help.replaceAll("\\s+", " "))
+        .as("a default is said once")
+        .doesNotContainPattern("\\(default: [^)]*\\) Default: ");
     line.getSubcommands().values().forEach(CommandLineTest::assertHelp);
   }
 

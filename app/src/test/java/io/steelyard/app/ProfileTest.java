@@ -102,7 +102,18 @@ final class ProfileTest {
   @Test
   void aBatchsProfileIsOfWhatIsTimed() throws IOException {
     Outcome outcome =
-        bench("batch", MODEL, "--parallel", "3,2", "--rounds", "6", "--gen", "4", "--prompt", "5");
+        bench(
+            "batch",
+            "-m",
+            MODEL,
+            "--parallel",
+            "3,2",
+            "--rounds",
+            "6",
+            "--gen",
+            "4",
+            "--prompt",
+            "5");
 
     List<ProfiledKernels.Line> lines = lines(outcome);
     assertThat(outcome.out()).contains("bench batch: ", "12 calls in ", "outside operators");
@@ -141,23 +152,24 @@ final class ProfileTest {
   void whatAProfileHasNoUseForIsRefused() throws IOException {
     assertThat(run("matmul", "--tier", "vector,vector").err())
         .contains("--profile takes one --tier, not 2");
-    assertThat(run("batch", MODEL, "--json").err()).contains("leave out --json");
+    assertThat(run("batch", "-m", MODEL, "--json").err()).contains("leave out --json");
     assertThat(run("fusion", "--model", MODEL, "--quick").err()).contains("leave out --quick");
     assertThat(run("diffuse", "--budget", "9s").err()).contains("leave out --budget");
     assertThat(run("matmul", "--type", "Q4_K", "--shape", "llama-135m").err())
         .contains("llama-135m have 576 values, and a block of Q4_K 256");
-    assertThat(run("batch", MODEL, "--prompt", "100000").err()).contains("was trained for");
+    assertThat(run("batch", "-m", MODEL, "--prompt", "100000").err()).contains("was trained for");
     assertThat(run("decode", "-e", "steelyard:profile=x", "--model", MODEL).err())
         .contains("leave profile= out");
-    assertThat(CommandLineTest.run("", "bench", "batch", MODEL, "--profile", "--runs", "").err())
+    assertThat(
+            CommandLineTest.run("", "bench", "batch", "-m", MODEL, "--profile", "--runs", "").err())
         .contains("--runs is empty");
-    assertThat(CommandLineTest.run("", "bench", "--profile", "batch", MODEL).err())
+    assertThat(CommandLineTest.run("", "bench", "--profile", "batch", "-m", MODEL).err())
         .contains("--profile stands before 'batch'");
     Optional<Tier> elsewhere =
         Stream.of(Tier.AVX512, Tier.AMX).filter(tier -> !Kernels.available(tier)).findFirst();
     elsewhere.ifPresent(
         tier ->
-            assertThat(run("batch", MODEL, "--tier", tier.label()).err())
+            assertThat(run("batch", "-m", MODEL, "--tier", tier.label()).err())
                 .contains("--tier " + tier.label() + " can't run here: "));
     assertThat(profiles()).isEmpty();
   }
@@ -173,6 +185,7 @@ final class ProfileTest {
                 Main.class.getName(),
                 "bench",
                 "batch",
+                "-m",
                 MODEL,
                 "--rounds",
                 "10000")

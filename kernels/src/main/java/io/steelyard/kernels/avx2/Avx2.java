@@ -114,7 +114,8 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeUnpack(DataType type) {
-    return Unpack.of(type, product(type) == Product.UNSIGNED);
+    Product product = product(type);
+    return Unpack.of(type, product == Product.UNSIGNED || product == Product.SIX_BITS);
   }
 
   @Override

@@ -5,8 +5,10 @@ import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RDX;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
+import static io.steelyard.kernels.assembler.Op.VEXTRACTF128;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
+import static io.steelyard.kernels.assembler.Op.VPSLLD_IMM;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -32,21 +34,27 @@ final class IntegerTile {
   }
 
   private static void write(Assembler a, Product product) {
-    boolean words = product.isWords();
-    Rounding.constants(a, words ? Short.MAX_VALUE : Byte.MAX_VALUE);
+    Rounding.constants(a, product.isWords() ? Short.MAX_VALUE : Byte.MAX_VALUE);
     Label chunk = a.loop();
     int scale = product.tileScale(0);
-    Vec sum;
-    if (words) {
-      sum = Rounding.roundToWords(a, at(R8));
-    } else {
-      sum = Rounding.roundByTurns(a);
-      a.op(VMOVSS_STORE, at(R8), Rounding.FIRST_SCALE.as(16));
-      Mem second = at(R8, product.tileSecondScale(0) - scale);
-      a.op(VMOVSS_STORE, second, Rounding.SECOND_SCALE.as(16));
+    Mem sum = at(R8, product.tileSum(0) - scale);
+    Mem secondScale = at(R8, product.tileSecondScale(0) - scale);
+    switch (product) {
+      case UNSIGNED -> {
+        a.op(VMOVSS_STORE, sum, Rounding.roundByTurns(a));
+        a.op(VMOVSS_STORE, at(R8), Rounding.FIRST_SCALE.as(16));
+        a.op(VMOVSS_STORE, secondScale, Rounding.SECOND_SCALE.as(16));
+      }
+      case SIX_BITS -> {
+        Rounding.roundByHalves(a);
+        Mem secondSum = at(R8, product.tileSecondSum(0) - scale);
+        a.op(VPSLLD_IMM, Rounding.SUMS, Rounding.SUMS, 5);
+        halves(a, Rounding.SCALES, at(R8), secondScale);
+        halves(a, Rounding.SUMS, sum, secondSum);
+      }
+      default -> a.op(VMOVSS_STORE, sum, Rounding.roundToWords(a, at(R8)));
     }
-    a.op(VMOVSS_STORE, at(R8, product.tileSum(0) - scale), sum);
-    if (words) {
+    if (product.isWords()) {
       Rounding.storeWords(a);
     } else {
       Rounding.packBytes(a);
@@ -57,5 +65,12 @@ final class IntegerTile {
     a.add(R8, product.tileChunk());
     a.sub(RDX, 1);
     a.jump(Condition.NOT_EQUAL, chunk);
+  }
+
+  /** Stores the lowest lane of either half of a register, which is overwritten. */
+  private static void halves(Assembler a, Vec of, Mem first, Mem second) {
+    a.op(VMOVSS_STORE, first, of.as(16));
+    a.op(VEXTRACTF128, of.as(16), of, 1);
+    a.op(VMOVSS_STORE, second, of.as(16));
   }
 }

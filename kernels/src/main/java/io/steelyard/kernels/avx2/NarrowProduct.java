@@ -30,6 +30,7 @@ import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPCMPEQD;
 import static io.steelyard.kernels.assembler.Op.VPMADDUBSW;
 import static io.steelyard.kernels.assembler.Op.VPMADDWD;
+import static io.steelyard.kernels.assembler.Op.VPSUBD;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
 import io.steelyard.kernels.assembler.Assembler;
@@ -58,6 +59,7 @@ final class NarrowProduct {
   private static final Vec ACTIVATION = ymm(14);
   private static final Vec PRODUCT = ymm(15);
   private static final Vec ONES = ymm(13);
+  private static final Vec OTHER = ymm(12);
 
   /** Bytes of a register. */
   private static final int EIGHT = 32;
@@ -193,16 +195,23 @@ final class NarrowProduct {
       run(first, count, new Run(1, steps, 2, product.scales(), product.tileSecondScale(0)));
       return;
     }
-    int length = steps / product.runs();
-    for (int i = 0; i < product.runs(); i++) {
-      int scales = product.scales() + i * product.secondHalf();
-      run(first, count, new Run(i * length, (i + 1) * length, 1, scales, product.tileScale(0)));
+    if (product == Product.SIX_BITS) {
+      int half = steps / 2;
+      int second = product.scales() + product.secondHalf();
+      run(first, count, new Run(0, half, 1, product.scales(), product.tileScale(0)));
+      run(first, count, new Run(half, steps, 1, second, product.tileSecondScale(0)));
+      return;
     }
+    run(first, count, new Run(0, steps, 1, product.scales(), product.tileScale(0)));
   }
 
   private void run(int first, int count, Run run) {
-    for (int k = run.begin(); k < run.end(); k += run.by()) {
-      step(count, k, k == run.begin());
+    if (product == Product.SIX_BITS) {
+      fourSteps(first, count, run);
+    } else {
+      for (int k = run.begin(); k < run.end(); k += run.by()) {
+        step(count, k, k == run.begin());
+      }
     }
     if (product == Product.UNSIGNED) {
       eachSum(count, (token, eight) -> a.op(VPMADDWD, sum(token, eight), sum(token, eight), ONES));
@@ -247,6 +256,35 @@ final class NarrowProduct {
         }
       }
     }
+  }
+
+  /** Multiplies weights of 6 bits: a half's products, less 32 times its activations. */
+  private void fourSteps(int first, int count, Run run) {
+    int sums = product.tileSum(0) - product.tileScale(0);
+    for (int token = 0; token < count; token++) {
+      for (int k = 0; k < 4; k++) {
+        a.op(VBROADCASTSS, ofRows(k), activation(token, run.begin() + k));
+      }
+      Mem excess = ofTile(run.tileScales() + sums + Float.BYTES * (first + token), first);
+      for (int eight = 0; eight < eights; eight++) {
+        Vec sum = sum(token, eight);
+        twoSteps(sum, run.begin(), eight, ofRows(0), ofRows(1));
+        twoSteps(OTHER, run.begin() + 2, eight, ofRows(2), ofRows(3));
+        a.op(VPADDD, sum, sum, OTHER);
+        a.op(VBROADCASTSS, OTHER, excess);
+        a.op(VPSUBD, sum, sum, OTHER);
+      }
+    }
+  }
+
+  /** The sum of two steps' products, whose activations are in two registers. */
+  private void twoSteps(Vec sum, int step, int eight, Vec one, Vec two) {
+    a.op(VMOVUPS, sum, weights(step, eight));
+    a.op(VPMADDUBSW, sum, sum, one);
+    a.op(VMOVUPS, PRODUCT, weights(step + 1, eight));
+    a.op(VPMADDUBSW, PRODUCT, PRODUCT, two);
+    a.op(VPADDW, sum, sum, PRODUCT);
+    a.op(VPMADDWD, sum, sum, ONES);
   }
 
   /** Loads a constant of each row, so many bytes into a chunk of the panel. */

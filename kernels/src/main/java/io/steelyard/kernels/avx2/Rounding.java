@@ -10,6 +10,7 @@ import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
+import static io.steelyard.kernels.assembler.Op.VDIVPS;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
@@ -23,6 +24,7 @@ import static io.steelyard.kernels.assembler.Op.VPACKSSDW;
 import static io.steelyard.kernels.assembler.Op.VPACKSSWB;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPAND;
+import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Vec.xmm;
 import static io.steelyard.kernels.assembler.Vec.ymm;
 
@@ -30,6 +32,7 @@ import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
+import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 
 /**
@@ -50,6 +53,11 @@ final class Rounding {
   static final Vec FIRST_SCALE = ymm(4);
 
   static final Vec SECOND_SCALE = ymm(7);
+
+  /** Of {@link #roundByHalves}, in the lanes of the first half and of the second. */
+  static final Vec SCALES = ymm(6);
+
+  static final Vec SUMS = ymm(5);
 
   private static final Vec LARGEST = ymm(4);
   private static final Vec OTHER = ymm(5);
@@ -204,6 +212,41 @@ final class Rounding {
     a.op(VADDPS, sum, sum, OTHER);
     Snippets.reduce(a, VADDPS, sum, OTHER);
     return sum.as(16);
+  }
+
+  /**
+   * Loads and rounds to bytes: the first 16 values and the others each have a scale, of {@link
+   * #SCALES}; {@link #SUMS} become the sums of what was rounded.
+   */
+  static void roundByHalves(Assembler a) {
+    // Of the values' order each register has some of the first half below, of the second above.
+    for (int i = 0; i < 4; i++) {
+      loadPart(a, Order.BYTES, i);
+      a.op(VPAND, i == 0 ? LARGEST : OTHER, ymm(i), ABSOLUTE);
+      if (i > 0) {
+        a.op(VMAXPS, LARGEST, LARGEST, OTHER);
+      }
+    }
+    inHalves(a, VMAXPS, LARGEST, OTHER);
+    a.op(VMULPS, SCALES, LARGEST, INVERSE);
+    a.op(VMAXPS, LARGEST, LARGEST, LEAST);
+    a.op(VDIVPS, LARGEST, MOST, LARGEST);
+    for (int i = 0; i < 4; i++) {
+      a.op(VMULPS, ymm(i), ymm(i), LARGEST);
+      a.op(VCVTPS2DQ, ymm(i), ymm(i));
+    }
+    a.op(VPADDD, SUMS, ymm(0), ymm(1));
+    a.op(VPADDD, SUMS, SUMS, ymm(2));
+    a.op(VPADDD, SUMS, SUMS, ymm(3));
+    inHalves(a, VPADDD, SUMS, LARGEST);
+  }
+
+  /** Puts what becomes of four lanes into each of them, below and above. */
+  private static void inHalves(Assembler a, Op op, Vec of, Vec other) {
+    a.op(VPERMILPS, other, of, 0x4E);
+    a.op(op, of, of, other);
+    a.op(VPERMILPS, other, of, 0xB1);
+    a.op(op, of, of, other);
   }
 
   /** Stores registers 0 to 3, loaded for it, as 32 words at RSI. */

@@ -83,7 +83,7 @@ final class Unpack {
   /**
    * Unpacks a type.
    *
-   * @param unsigned whether no value is negative, which is possible for types of 4 or 5 bits
+   * @param unsigned whether no value is negative, which is possible for types of 4 to 6 bits
    */
   static Function of(DataType type, boolean unsigned) {
     return Function.avx2(a -> write(a, type, unsigned));
@@ -202,7 +202,7 @@ final class Unpack {
           fourOrFive(a, type, pair);
         }
       }
-      case Q6_K -> sixBits(a);
+      case Q6_K -> sixBits(a, unsigned);
       default -> throw MachineCode.unsupported(type);
     }
     a.add(RDI, type.blockBytes());
@@ -323,7 +323,7 @@ final class Unpack {
     }
   }
 
-  private static void sixBits(Assembler a) {
+  private static void sixBits(Assembler a, boolean unsigned) {
     half(a, ymm(2), at(RDI, 208));
     for (int eight = 0; eight < 2; eight++) {
       a.op(VPMOVSXBD, ymm(3), at(RDI, 192 + 8 * eight));
@@ -344,7 +344,9 @@ final class Unpack {
       shift(a, ymm(1), ymm(1), 4 - 2 * inPart);
       a.op(VPAND, ymm(1), ymm(1), HIGH_BITS);
       a.op(VPOR, ymm(0), ymm(0), ymm(1));
-      a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
+      if (!unsigned) {
+        a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
+      }
       a.op(VMOVDQU_STORE, at(RSI, 32 * run), ymm(0));
     }
   }

@@ -28,8 +28,6 @@ public enum Product {
   WORDS(6, 16, 2048 + 128),
   /** The same with an offset, as {@link #BYTES_OFFSET}. */
   WORDS_OFFSET(6, 16, 2048 + 2 * 128),
-  /** The same with one scale for 16 values, as {@link #BYTES_HALVES}. */
-  WORDS_HALVES(6, 16, 2048 + 2 * 128),
   /**
    * Bytes that are weights of at most 5 bits, unsigned, so that four steps' products with signed
    * activations add up in 16 bits. A panel's constants are scale and offset. Of a tile every second
@@ -37,6 +35,13 @@ public enum Product {
    * all and the second scale of each token.
    */
   UNSIGNED(6, 8, 1024 + 2 * 128),
+  /**
+   * Bytes that are weights of 6 bits, 32 more than their value, so that two steps' products with
+   * signed activations add up in 16 bits. A panel's constants are the scales of both halves. So
+   * have a tile's activations: its constants are the first half's scale and 32 times the sum of its
+   * whole numbers, as int32, then the second half's, of each token.
+   */
+  SIX_BITS(6, 8, 1024 + 2 * 128),
   /** Pairs of bf16. */
   BF16(12, 8, 1024),
   F32(12, 8, 1024),
@@ -84,13 +89,18 @@ public enum Product {
 
   /** Bytes of a tile's chunk. */
   public int tileChunk() {
-    return tokenBytes() * tokens + (this == UNSIGNED ? 96 : isInteger() ? 64 : 0);
+    return tokenBytes() * tokens
+        + switch (this) {
+          case SIX_BITS -> 128;
+          case UNSIGNED -> 96;
+          default -> isInteger() ? 64 : 0;
+        };
   }
 
   /** Values that a chunk covers along k. */
   public int chunkValues() {
     return switch (this) {
-      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, WORDS_HALVES, UNSIGNED -> 32;
+      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, UNSIGNED, SIX_BITS -> 32;
       case BF16 -> 16;
       case F32, F16 -> 8;
     };
@@ -103,12 +113,12 @@ public enum Product {
 
   /** Whether weights and activations are whole numbers of 16 bits. */
   public boolean isWords() {
-    return this == WORDS || this == WORDS_OFFSET || this == WORDS_HALVES;
+    return this == WORDS || this == WORDS_OFFSET;
   }
 
   /** Whether weights and activations are whole numbers with scales. */
   public boolean isInteger() {
-    return isBytes() || isWords() || this == UNSIGNED;
+    return isBytes() || isWords() || this == UNSIGNED || this == SIX_BITS;
   }
 
   /** Whether something is added to every weight of a chunk. */
@@ -118,7 +128,7 @@ public enum Product {
 
   /** Scales of a chunk: one, or one for each half. */
   public int runs() {
-    return this == BYTES_HALVES || this == WORDS_HALVES ? 2 : 1;
+    return this == BYTES_HALVES || this == SIX_BITS ? 2 : 1;
   }
 
   /** The product whose tiles this one takes: all of bytes take the same, and all of words. */
@@ -148,8 +158,12 @@ public enum Product {
     return tileScale(token) + 32;
   }
 
-  /** Place of a token's second scale, where it has one. */
+  /** Places of a token's second scale and sum, where it has them. */
   public int tileSecondScale(int token) {
     return tileScale(token) + 64;
+  }
+
+  public int tileSecondSum(int token) {
+    return tileScale(token) + 96;
   }
 }

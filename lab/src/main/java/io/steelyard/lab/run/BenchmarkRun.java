@@ -210,6 +210,7 @@ public final class BenchmarkRun {
       }
       proofs.judged.add(judged(plan, label, failure));
     }
+    listener.progress("proving", 1, "done");
     return proofs;
   }
 

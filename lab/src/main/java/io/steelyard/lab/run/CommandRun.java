@@ -118,6 +118,7 @@ public final class CommandRun {
       }
       seconds += (study.design().warmUpCap() + study.design().trials()) * run.nanos() / 1e9;
     }
+    listener.progress("trying", 1, "done");
     return seconds;
   }
 }
