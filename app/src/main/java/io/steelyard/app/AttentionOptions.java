@@ -75,6 +75,7 @@ final class AttentionOptions {
 
   @Option(
       names = "--causal",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       negatable = true,
       defaultValue = "true",
       fallbackValue = "true",

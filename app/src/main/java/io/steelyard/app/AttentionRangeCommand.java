@@ -42,6 +42,7 @@ final class AttentionRangeCommand implements Callable<Integer> {
 
   @Option(
       names = "--lengths",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "N",
       split = ",",
       description = "lengths of custom, such as 1000,4K,1M")
@@ -65,6 +66,7 @@ final class AttentionRangeCommand implements Callable<Integer> {
 
   @Option(
       names = "--peer",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "PROGRAM",
       description =
           "a program that speaks the worker protocol and attends, such as engines/python/sdpa.py;"

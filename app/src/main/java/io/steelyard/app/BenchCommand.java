@@ -80,6 +80,7 @@ final class BenchCommand implements Callable<Integer> {
 
   @Option(
       names = "--length",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       split = ",",
       paramLabel = "N",
       description = "tokens of a forward pass's sequences; several for a grid (default: --prompt)")

@@ -54,18 +54,21 @@ final class CommandOptions {
 
   @Option(
       names = "--command",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "COMMAND",
       description = "a command for the shell that is measured from start to end; repeatable")
   List<String> commands = new ArrayList<>();
 
   @Option(
       names = "--command-name",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "NAME",
       description = "what tables call the command of the same place; repeatable")
   List<String> names = new ArrayList<>();
 
   @Option(
       names = "--parameter",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "NAME=VALUES",
       description =
           "measures each command once for each of the values, parted by commas, which take the place"

@@ -59,6 +59,7 @@ final class CompareCommand implements Callable<Integer> {
 
   @Option(
       names = "--allow",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       split = ",",
       paramLabel = "LINE",
       description = "lines of the fairness sheet that may differ, such as 'context'")

@@ -59,6 +59,7 @@ final class DesignOptions {
 
   @Option(
       names = "--outliers",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "keep|drop",
       defaultValue = "keep",
       description =

@@ -80,6 +80,7 @@ final class DiffuseBenchCommand implements Callable<Integer> {
 
   @Option(
       names = "--algorithm",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "HOW",
       description = "which masks come first: maskgit_plus or topk_margin (default: maskgit_plus)")
   Algorithm algorithm = Algorithm.MASKGIT_PLUS;

@@ -89,12 +89,14 @@ final class GenerateCommand implements Callable<Integer> {
 
   @Option(
       names = "--stop",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "TEXT",
       description = "end before this text; may be given several times")
   List<String> stop = List.of();
 
   @Option(
       names = "--stop-id",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "ID",
       split = ",",
       description = "end before this token, beside those that end the model's answers")

@@ -63,7 +63,11 @@ final class HistoryExportCommand implements Callable<Integer> {
 
   @Mixin HistoryPlace history;
 
-  @Parameters(arity = "0..*", paramLabel = "RUN", description = "runs' numbers or names")
+  @Parameters(
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
+      arity = "0..*",
+      paramLabel = "RUN",
+      description = "runs' numbers or names")
   List<String> runs = List.of();
 
   @Option(

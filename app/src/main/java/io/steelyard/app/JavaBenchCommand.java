@@ -59,6 +59,7 @@ final class JavaBenchCommand implements Callable<Integer> {
 
   @Option(
       names = "--benchmark",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "NAME",
       description = "this benchmark alone; repeatable")
   List<String> only = new ArrayList<>();

@@ -31,6 +31,7 @@ final class PrecisionOptions {
 
   @Option(
       names = "--precisions",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       split = ",",
       paramLabel = "NAME",
       description =

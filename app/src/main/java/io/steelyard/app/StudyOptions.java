@@ -33,6 +33,7 @@ final class StudyOptions {
 
   @Option(
       names = {"-e", "--engine"},
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       paramLabel = "ENGINE",
       description =
           "name[:key=value,…] of an engine of 'engines list', or a program that speaks the worker"
@@ -81,6 +82,7 @@ final class StudyOptions {
 
   @Option(
       names = "--flash",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       negatable = true,
       defaultValue = "true",
       fallbackValue = "true",

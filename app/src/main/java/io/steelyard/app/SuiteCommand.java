@@ -74,6 +74,7 @@ final class SuiteCommand implements Callable<Integer> {
 
   @Option(
       names = "--only",
+      showDefaultValue = picocli.CommandLine.Help.Visibility.NEVER,
       split = ",",
       paramLabel = "STEP",
       description = "only these steps (default: all)")
