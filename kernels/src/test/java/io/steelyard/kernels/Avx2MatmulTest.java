@@ -19,12 +19,11 @@ final class Avx2MatmulTest extends MatmulTest {
       case Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K ->
           RandomData.sharedScaleError(row, x, token, 127, 2, 32);
       // Of many tokens, 16 that lie side by side share one, of few 16 by turns.
-      case Q6_K ->
+      case Q6_K, MXFP4 ->
           few
               ? RandomData.sharedScaleError(row, x, token, 127, 2, 32)
               : RandomData.sharedScaleError(row, x, token, 127, 16);
-      case IQ4_NL, IQ4_XS, MXFP4 ->
-          RandomData.sharedScaleError(row, x, token, few ? 127 : 32_767, 2, 32);
+      case IQ4_NL, IQ4_XS -> RandomData.sharedScaleError(row, x, token, few ? 127 : 32_767, 2, 32);
       default -> RandomData.sharedScaleError(row, x, token, 32_767, few ? 256 : 32);
     };
   }

@@ -69,6 +69,9 @@ final class Unpack {
   private static final Vec HIGH_BITS = ymm(12);
   private static final Vec LESS = ymm(13);
 
+  /** What weights of 6 bits are stored above their value. */
+  private static final int SIX_BITS_EXCESS = 32;
+
   // Of Q5_0 and Q5_1: see FifthBits.
   private static final Vec DOWN = ymm(12);
   private static final Vec COPIES = ymm(11);
@@ -83,7 +86,8 @@ final class Unpack {
   /**
    * Unpacks a type.
    *
-   * @param unsigned whether no value is negative, which is possible for types of 4 to 6 bits
+   * @param unsigned whether no value is negative, which is possible for types of 4 to 6 bits; then
+   *     MXFP4, whose levels need 6, has its scale twice, as if for 16 values
    */
   static Function of(DataType type, boolean unsigned) {
     return Function.avx2(a -> write(a, type, unsigned));
@@ -92,14 +96,14 @@ final class Unpack {
   private static void write(Assembler a, DataType type, boolean unsigned) {
     bytes(a, NIBBLES, 0x0F);
     if (Levels.has(type)) {
-      Levels.constants(a, type, 0);
+      Levels.constants(a, type, unsigned ? -SIX_BITS_EXCESS : 0);
     } else {
       bytes(
           a,
           CONSTANT,
           switch (type) {
             case Q4_0 -> 8;
-            case Q6_K -> 32;
+            case Q6_K -> SIX_BITS_EXCESS;
             default -> 16;
           });
     }
@@ -112,7 +116,7 @@ final class Unpack {
       Snippets.constant(a, OWN, FifthBits.OWN, RAX);
       Snippets.halves(a, TABLE, FifthBits.TABLE, FifthBits.MORE_TABLE, RAX);
     }
-    if (unsigned) {
+    if (unsigned && (type == DataType.Q4_0 || type == DataType.Q5_0)) {
       Snippets.constant(a, LESS, (float) -FifthBits.excess(type), RAX);
     }
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
@@ -184,6 +188,9 @@ final class Unpack {
         levels(a, 0, at(RDI, 1));
         Levels.powerOfTwo(a, xmm(1), at(RDI));
         a.op(VMOVSS_STORE, at(RDX), xmm(1));
+        if (unsigned) {
+          a.op(VMOVSS_STORE, at(RDX, Float.BYTES), xmm(1));
+        }
       }
       case IQ4_XS -> {
         Levels.scales(a, ymm(1), ymm(2), ymm(3), at(RDI));
@@ -207,7 +214,8 @@ final class Unpack {
     }
     a.add(RDI, type.blockBytes());
     a.add(RSI, type.blockSize());
-    a.add(RDX, type.blockSize() / (type == DataType.Q6_K ? 16 : 32) * 4);
+    boolean halves = type == DataType.Q6_K || (type == DataType.MXFP4 && unsigned);
+    a.add(RDX, type.blockSize() / (halves ? 16 : 32) * Float.BYTES);
     a.add(RCX, type.blockSize() / 32 * 4);
     a.sub(R8, 1);
     a.jump(Condition.NOT_EQUAL, block);
