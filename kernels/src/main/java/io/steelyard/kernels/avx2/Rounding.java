@@ -99,6 +99,13 @@ final class Rounding {
 
   /** Loads the values; the lowest lane of the result becomes the largest magnitude. */
   static Vec load(Assembler a, Order order) {
+    loadAll(a, order);
+    Snippets.reduce(a, VMAXPS, LARGEST, OTHER);
+    return LARGEST;
+  }
+
+  /** Loads the values; the largest magnitude is the largest lane of {@link #LARGEST}. */
+  private static void loadAll(Assembler a, Order order) {
     for (int i = 0; i < 4; i++) {
       loadPart(a, order, i);
       a.op(VPAND, i == 0 ? LARGEST : OTHER, ymm(i), ABSOLUTE);
@@ -106,8 +113,6 @@ final class Rounding {
         a.op(VMAXPS, LARGEST, LARGEST, OTHER);
       }
     }
-    Snippets.reduce(a, VMAXPS, LARGEST, OTHER);
-    return LARGEST;
   }
 
   /**
@@ -219,14 +224,8 @@ final class Rounding {
    * #SCALES}; {@link #SUMS} become the sums of what was rounded.
    */
   static void roundByHalves(Assembler a) {
-    // Of the values' order each register has some of the first half below, of the second above.
-    for (int i = 0; i < 4; i++) {
-      loadPart(a, Order.BYTES, i);
-      a.op(VPAND, i == 0 ? LARGEST : OTHER, ymm(i), ABSOLUTE);
-      if (i > 0) {
-        a.op(VMAXPS, LARGEST, LARGEST, OTHER);
-      }
-    }
+    // In this order every register has values of the first half below and of the second above.
+    loadAll(a, Order.BYTES);
     inHalves(a, VMAXPS, LARGEST, OTHER);
     a.op(VMULPS, SCALES, LARGEST, INVERSE);
     a.op(VMAXPS, LARGEST, LARGEST, LEAST);

@@ -86,8 +86,8 @@ final class Unpack {
   /**
    * Unpacks a type.
    *
-   * @param unsigned whether no value is negative, which is possible for types of 4 to 6 bits; then
-   *     MXFP4, whose levels need 6, has its scale twice, as if for 16 values
+   * @param unsigned whether no value is negative, which is possible for types of 4 to 6 bits; MXFP4
+   *     has its scale twice then, as if for 16 values
    */
   static Function of(DataType type, boolean unsigned) {
     return Function.avx2(a -> write(a, type, unsigned));

@@ -142,7 +142,6 @@ public final class GgufWriter {
         if (channel.size() < size) {
           writeFully(channel, ByteBuffer.allocate(1), size - 1);
         }
-        listener.progress(size, size);
       }
       check.run();
       Files.move(
