@@ -37,8 +37,8 @@ public class Avx2 extends MachineCode {
   public Product product(DataType type) {
     return switch (type) {
       case F32, F16, BF16, FP8_E4M3, FP8_E5M2, NF4, FP4 -> Product.F32;
-      // Its levels are from -12 to 12.
-      case MXFP4 -> Product.SIX_BITS;
+      // The latter's levels are from -12 to 12.
+      case Q6_K, MXFP4 -> Product.SIX_BITS;
       default -> FewUnsigned.takes(type) ? Product.UNSIGNED : wordsOf(type);
     };
   }

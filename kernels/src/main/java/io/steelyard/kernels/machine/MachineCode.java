@@ -106,7 +106,6 @@ public abstract class MachineCode {
   public static Product wordsOf(DataType type) {
     return switch (bytesOf(type)) {
       case BYTES_OFFSET -> Product.WORDS_OFFSET;
-      case BYTES_HALVES -> Product.SIX_BITS;
       default -> Product.WORDS;
     };
   }
