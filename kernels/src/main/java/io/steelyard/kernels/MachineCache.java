@@ -1,6 +1,5 @@
 package io.steelyard.kernels;
 
-import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
@@ -117,42 +116,36 @@ final class MachineCache implements KeyValues {
     code.single(Single.WIDEN_VALUES).call(values(head, run, position), to, count, 0);
   }
 
-  Function storeKey(MachineCode code) {
-    return code.single(
-        switch (shape.type()) {
-          case F32 -> Single.STORE_KEY_F32;
-          case F16 -> Single.STORE_KEY_F16;
-          default -> Single.STORE_KEY_Q8_0;
-        });
+  private Single storeKey() {
+    return switch (shape.type()) {
+      case F32 -> Single.STORE_KEY_F32;
+      case F16 -> Single.STORE_KEY_F16;
+      default -> Single.STORE_KEY_Q8_0;
+    };
   }
 
-  Function storeValue(MachineCode code) {
-    return code.single(
-        switch (shape.type()) {
-          case F32 -> Single.STORE_VALUE_F32;
-          case F16 -> Single.STORE_VALUE_F16;
-          default -> Single.STORE_VALUE_Q8_0;
-        });
+  private Single storeValue() {
+    return switch (shape.type()) {
+      case F32 -> Single.STORE_VALUE_F32;
+      case F16 -> Single.STORE_VALUE_F16;
+      default -> Single.STORE_VALUE_Q8_0;
+    };
   }
 
-  /** Writes one position's key; the address is that of all heads' values. */
-  void storeKey(CallList calls, Function store, int position, long key) {
+  /** Writes one position's key and value; the addresses are those of all heads' values. */
+  void store(CallList calls, MachineCode code, int position, long key, long value) {
     long group = keys(0, position / GROUP);
     int inGroup = position % GROUP;
     calls.add(
-        store,
+        code.single(storeKey()),
         key,
         group + (long) inGroup * elementBytes(),
         shape.dimension(),
         shape.heads(),
         headKeyBytes(),
         keyScales(group) + 4L * inGroup);
-  }
-
-  /** Writes one position's value. */
-  void storeValue(CallList calls, Function store, int position, long value) {
     calls.add(
-        store,
+        code.single(storeValue()),
         value,
         values(0, 0, position),
         shape.dimension(),

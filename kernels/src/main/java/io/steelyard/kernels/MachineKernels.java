@@ -5,7 +5,6 @@ import static io.steelyard.kernels.ThreadTeam.share;
 import io.steelyard.kernels.avx2.Avx2;
 import io.steelyard.kernels.codec.Repacker;
 import io.steelyard.kernels.codec.TensorCodec;
-import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.MachineCode.Single;
 import io.steelyard.kernels.machine.Product;
@@ -40,8 +39,6 @@ final class MachineKernels implements Kernels {
     private Rows values;
     private int position;
     private int tokens;
-    private Function storeKey;
-    private Function storeValue;
 
     void run(MachineCache cache, Rows keys, Rows values, int position, int tokens, int end) {
       this.cache = cache;
@@ -49,8 +46,6 @@ final class MachineKernels implements Kernels {
       this.values = values;
       this.position = position;
       this.tokens = tokens;
-      storeKey = cache.storeKey(code);
-      storeValue = cache.storeValue(code);
       if (tokens <= MachineMatmul.FEW) {
         run(0, 1);
       } else {
@@ -64,8 +59,7 @@ final class MachineKernels implements Kernels {
       CallList list = calls.of(member);
       int end = share(tokens, member + 1, members);
       for (int row = share(tokens, member, members); row < end; row++) {
-        cache.storeKey(list, storeKey, position + row, keys.address(row));
-        cache.storeValue(list, storeValue, position + row, values.address(row));
+        cache.store(list, code, position + row, keys.address(row), values.address(row));
       }
       list.run();
     }
@@ -78,16 +72,11 @@ final class MachineKernels implements Kernels {
     private List<? extends CachedSpan> spans;
     private Rows keys;
     private Rows values;
-    private Function storeKey;
-    private Function storeValue;
 
     void run(List<? extends CachedSpan> spans, Rows keys, Rows values) {
       this.spans = spans;
       this.keys = keys;
       this.values = values;
-      MachineCache first = (MachineCache) spans.getFirst().keyValues();
-      storeKey = first.storeKey(code);
-      storeValue = first.storeValue(code);
       team.run(this);
     }
 
@@ -100,9 +89,9 @@ final class MachineKernels implements Kernels {
         if (i % members == member) {
           MachineCache cache = (MachineCache) span.keyValues();
           for (int token = 0; token < span.tokens(); token++) {
-            int position = span.position() + token;
-            cache.storeKey(list, storeKey, position, keys.address(row + token));
-            cache.storeValue(list, storeValue, position, values.address(row + token));
+            long key = keys.address(row + token);
+            long value = values.address(row + token);
+            cache.store(list, code, span.position() + token, key, value);
           }
           cache.clearAfter(span.end() - 1);
         }

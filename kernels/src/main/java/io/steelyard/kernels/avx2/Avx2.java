@@ -39,7 +39,13 @@ public class Avx2 extends MachineCode {
       case F32, F16, BF16, FP8_E4M3, FP8_E5M2, NF4, FP4 -> Product.F32;
       // The latter's levels are from -12 to 12.
       case Q6_K, MXFP4 -> Product.SIX_BITS;
-      default -> FewUnsigned.takes(type) ? Product.UNSIGNED : wordsOf(type);
+      case Q8_0, IQ4_NL, IQ4_XS -> Product.WORDS;
+      default -> {
+        if (FewUnsigned.takes(type)) {
+          yield Product.UNSIGNED;
+        }
+        throw unsupported(type);
+      }
     };
   }
 

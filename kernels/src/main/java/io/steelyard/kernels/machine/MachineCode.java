@@ -102,14 +102,6 @@ public abstract class MachineCode {
     };
   }
 
-  /** The panels of words that a type with blocks would have. */
-  public static Product wordsOf(DataType type) {
-    return switch (bytesOf(type)) {
-      case BYTES_OFFSET -> Product.WORDS_OFFSET;
-      default -> Product.WORDS;
-    };
-  }
-
   /** What makes float32 of a type's values. */
   public static Single widening(DataType type) {
     return switch (type) {

@@ -26,8 +26,6 @@ public enum Product {
    * those of bytes.
    */
   WORDS(6, 16, 2048 + 128),
-  /** The same with an offset, as {@link #BYTES_OFFSET}. */
-  WORDS_OFFSET(6, 16, 2048 + 2 * 128),
   /**
    * Bytes that are weights of at most 5 bits, unsigned, so that four steps' products with signed
    * activations add up in 16 bits. A panel's constants are scale and offset. Of a tile every second
@@ -100,7 +98,7 @@ public enum Product {
   /** Values that a chunk covers along k. */
   public int chunkValues() {
     return switch (this) {
-      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, WORDS_OFFSET, UNSIGNED, SIX_BITS -> 32;
+      case BYTES, BYTES_OFFSET, BYTES_HALVES, WORDS, UNSIGNED, SIX_BITS -> 32;
       case BF16 -> 16;
       case F32, F16 -> 8;
     };
@@ -113,7 +111,7 @@ public enum Product {
 
   /** Whether weights and activations are whole numbers of 16 bits. */
   public boolean isWords() {
-    return this == WORDS || this == WORDS_OFFSET;
+    return this == WORDS;
   }
 
   /** Whether weights and activations are whole numbers with scales. */
@@ -123,7 +121,7 @@ public enum Product {
 
   /** Whether something is added to every weight of a chunk. */
   public boolean hasOffset() {
-    return this == BYTES_OFFSET || this == WORDS_OFFSET || this == UNSIGNED;
+    return this == BYTES_OFFSET || this == UNSIGNED;
   }
 
   /** Scales of a chunk: one, or one for each half. */
@@ -131,9 +129,9 @@ public enum Product {
     return this == BYTES_HALVES || this == SIX_BITS ? 2 : 1;
   }
 
-  /** The product whose tiles this one takes: all of bytes take the same, and all of words. */
+  /** The product whose tiles this one takes: all of bytes take the same. */
   public Product tile() {
-    return isBytes() ? BYTES : isWords() ? WORDS : this;
+    return isBytes() ? BYTES : this;
   }
 
   /** Places of a chunk's constants in a panel, and how far behind those of a second half are. */
