@@ -37,8 +37,9 @@ public class Avx2 extends MachineCode {
   public Product product(DataType type) {
     return switch (type) {
       case F32, F16, BF16, FP8_E4M3, FP8_E5M2, NF4, FP4 -> Product.F32;
-      // The latter's levels are from -12 to 12.
-      case Q6_K, MXFP4 -> Product.SIX_BITS;
+      case Q6_K -> Product.SIX_BITS;
+      // Whose levels are from -12 to 12.
+      case MXFP4 -> Product.UNSIGNED;
       case Q8_0, IQ4_NL, IQ4_XS -> Product.WORDS;
       default -> {
         if (FewUnsigned.takes(type)) {

@@ -55,7 +55,7 @@ import java.util.function.IntFunction;
 /**
  * Unpacks blocks of quantised rows: every value as a signed byte, and beside them the float32
  * scales and what is to be added, one each for 32 values (Q6_K: scales for 16 and nothing added).
- * Of Q4_0 and Q5_0 values are 8 and 16 more on demand, with what is to be added for it.
+ * Of Q4_0, Q5_0 and MXFP4 values are 8, 16 and 12 more on demand, with what is to be added for it.
  *
  * <p>Arguments of its functions: the first row's first block; where bytes go; where scales go;
  * where offsets go; blocks of a row, at least 1; the address of four longs: rows, at least 1, and
@@ -67,7 +67,7 @@ final class Unpack {
   private static final Vec NIBBLES = ymm(15);
   private static final Vec CONSTANT = ymm(14);
   private static final Vec HIGH_BITS = ymm(12);
-  private static final Vec LESS = ymm(13);
+  private static final Vec LESS = ymm(8);
 
   /** What weights of 6 bits are stored above their value. */
   private static final int SIX_BITS_EXCESS = 32;
@@ -86,8 +86,8 @@ final class Unpack {
   /**
    * Unpacks a type.
    *
-   * @param unsigned whether no value is negative, which is possible for types of 4 to 6 bits; MXFP4
-   *     has its scale twice then, as if for 16 values
+   * @param unsigned whether no value is negative, which is possible for types of 4 to 6 bits and
+   *     for MXFP4
    */
   static Function of(DataType type, boolean unsigned) {
     return Function.avx2(a -> write(a, type, unsigned));
@@ -96,7 +96,7 @@ final class Unpack {
   private static void write(Assembler a, DataType type, boolean unsigned) {
     bytes(a, NIBBLES, 0x0F);
     if (Levels.has(type)) {
-      Levels.constants(a, type, unsigned ? -SIX_BITS_EXCESS : 0);
+      Levels.constants(a, type, unsigned ? Levels.least(type) : 0);
     } else {
       bytes(
           a,
@@ -116,8 +116,12 @@ final class Unpack {
       Snippets.constant(a, OWN, FifthBits.OWN, RAX);
       Snippets.halves(a, TABLE, FifthBits.TABLE, FifthBits.MORE_TABLE, RAX);
     }
-    if (unsigned && (type == DataType.Q4_0 || type == DataType.Q5_0)) {
-      Snippets.constant(a, LESS, (float) -FifthBits.excess(type), RAX);
+    if (unsigned) {
+      switch (type) {
+        case Q4_0, Q5_0 -> Snippets.constant(a, LESS, (float) -FifthBits.excess(type), RAX);
+        case MXFP4 -> Snippets.constant(a, LESS, (float) Levels.least(type), RAX);
+        default -> {}
+      }
     }
     Gpr[] kept = {RBX, RBP, R12, R13, R14, R15};
     for (Gpr register : kept) {
@@ -161,15 +165,12 @@ final class Unpack {
       }
       case Q4_0, Q5_0 -> {
         smallBlock(a, type);
-        half(a, xmm(1), at(RDI));
-        if (unsigned) {
-          a.op(VMULSS, xmm(2), xmm(1), LESS.as(16));
-          a.op(VMOVSS_STORE, at(RCX), xmm(2));
-        } else {
+        if (!unsigned) {
           a.op(VPSUBB, ymm(0), ymm(0), CONSTANT);
         }
         a.op(VMOVDQU_STORE, at(RSI), ymm(0));
-        a.op(VMOVSS_STORE, at(RDX), xmm(1));
+        half(a, xmm(1), at(RDI));
+        scale(a, unsigned);
       }
       case Q4_1, Q5_1 -> {
         smallBlock(a, type);
@@ -187,10 +188,7 @@ final class Unpack {
       case MXFP4 -> {
         levels(a, 0, at(RDI, 1));
         Levels.powerOfTwo(a, xmm(1), at(RDI));
-        a.op(VMOVSS_STORE, at(RDX), xmm(1));
-        if (unsigned) {
-          a.op(VMOVSS_STORE, at(RDX, Float.BYTES), xmm(1));
-        }
+        scale(a, unsigned);
       }
       case IQ4_XS -> {
         Levels.scales(a, ymm(1), ymm(2), ymm(3), at(RDI));
@@ -214,11 +212,19 @@ final class Unpack {
     }
     a.add(RDI, type.blockBytes());
     a.add(RSI, type.blockSize());
-    boolean halves = type == DataType.Q6_K || (type == DataType.MXFP4 && unsigned);
-    a.add(RDX, type.blockSize() / (halves ? 16 : 32) * Float.BYTES);
+    a.add(RDX, type.blockSize() / (type == DataType.Q6_K ? 16 : 32) * Float.BYTES);
     a.add(RCX, type.blockSize() / 32 * 4);
     a.sub(R8, 1);
     a.jump(Condition.NOT_EQUAL, block);
+  }
+
+  /** Writes the scale of a small block and, where values are more than they are, what to add. */
+  private static void scale(Assembler a, boolean unsigned) {
+    a.op(VMOVSS_STORE, at(RDX), xmm(1));
+    if (unsigned) {
+      a.op(VMULSS, xmm(1), xmm(1), LESS.as(16));
+      a.op(VMOVSS_STORE, at(RCX), xmm(1));
+    }
   }
 
   private static void bytes(Assembler a, Vec to, int value) {
