@@ -41,9 +41,8 @@ final class IntegerTile {
     Mem secondScale = at(R8, product.tileSecondScale(0) - scale);
     switch (product) {
       case UNSIGNED -> {
-        a.op(VMOVSS_STORE, sum, Rounding.roundByTurns(a));
-        a.op(VMOVSS_STORE, at(R8), Rounding.FIRST_SCALE.as(16));
-        a.op(VMOVSS_STORE, secondScale, Rounding.SECOND_SCALE.as(16));
+        Rounding.roundByMultiples(
+            a, at(R8), sum, turn -> at(R8, product.tileMultiplier(turn, 0) - scale));
       }
       case SIX_BITS -> {
         Rounding.roundByHalves(a);

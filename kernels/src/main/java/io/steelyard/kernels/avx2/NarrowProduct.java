@@ -100,7 +100,7 @@ final class NarrowProduct {
     if (product.isInteger()) {
       a.push(RBP);
       a.mov(RBP, RSP);
-      a.sub(RSP, EIGHT * eights * step);
+      a.sub(RSP, 2 * EIGHT * eights * step);
       a.and(RSP, -EIGHT);
       Snippets.constant(a, ONES, 0x0001_0001, RAX);
     }
@@ -153,6 +153,11 @@ final class NarrowProduct {
     return at(RSP, EIGHT * (eights * token + eight));
   }
 
+  /** Where the whole sums of the first of two turns wait. */
+  private Mem firstTurn(int token, int eight) {
+    return at(RSP, EIGHT * (eights * (step + token) + eight));
+  }
+
   /** Bytes of a panel's step for a row. */
   private int rowBytes() {
     return product == Product.F16 ? 2 : 4;
@@ -180,65 +185,89 @@ final class NarrowProduct {
     }
   }
 
+  private void integers(int first, int count) {
+    int steps = product.steps();
+    switch (product) {
+      case UNSIGNED -> {
+        turn(first, count, 0);
+        eachSum(
+            count,
+            (token, eight) -> a.op(VMOVUPS_STORE, firstTurn(token, eight), sum(token, eight)));
+        turn(first, count, 1);
+        eachSum(
+            count,
+            (token, eight) ->
+                a.op(VPADDD, sum(token, eight), sum(token, eight), firstTurn(token, eight)));
+        scale(first, count, product.scales(), product.tileScale(0));
+        offsets(first, count);
+        await(count);
+      }
+      case SIX_BITS -> {
+        int half = steps / 2;
+        int second = product.scales() + product.secondHalf();
+        fourSteps(first, count, 0, product.tileScale(0));
+        scale(first, count, product.scales(), product.tileScale(0));
+        await(count);
+        fourSteps(first, count, half, product.tileSecondScale(0));
+        scale(first, count, second, product.tileSecondScale(0));
+        await(count);
+      }
+      default -> {
+        for (int k = 0; k < steps; k++) {
+          step(count, k, k == 0);
+        }
+        scale(first, count, product.scales(), product.tileScale(0));
+        await(count);
+      }
+    }
+  }
+
+  /** Multiplies every second step, and the sums by what their scale is of the chunk's. */
+  private void turn(int first, int count, int turn) {
+    for (int k = turn; k < product.steps(); k += 2) {
+      step(count, k, k == turn);
+    }
+    for (int token = 0; token < count; token++) {
+      a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileMultiplier(turn, first + token), first));
+      for (int eight = 0; eight < eights; eight++) {
+        a.op(VPMADDWD, sum(token, eight), sum(token, eight), ACTIVATION);
+      }
+    }
+  }
+
   /**
-   * Steps of a chunk that have the same scales.
+   * Whole sums become float32, and those that wait are added.
    *
    * @param scales of the panel's rows: place in its chunk
    * @param tileScales of the tile's tokens: place in its chunk
    */
-  private record Run(int begin, int end, int by, int scales, int tileScales) {}
-
-  private void integers(int first, int count) {
-    int steps = product.steps();
-    if (product == Product.UNSIGNED) {
-      run(first, count, new Run(0, steps, 2, product.scales(), product.tileScale(0)));
-      run(first, count, new Run(1, steps, 2, product.scales(), product.tileSecondScale(0)));
-      return;
-    }
-    if (product == Product.SIX_BITS) {
-      int half = steps / 2;
-      int second = product.scales() + product.secondHalf();
-      run(first, count, new Run(0, half, 1, product.scales(), product.tileScale(0)));
-      run(first, count, new Run(half, steps, 1, second, product.tileSecondScale(0)));
-      return;
-    }
-    run(first, count, new Run(0, steps, 1, product.scales(), product.tileScale(0)));
-  }
-
-  private void run(int first, int count, Run run) {
-    if (product == Product.SIX_BITS) {
-      fourSteps(first, count, run);
-    } else {
-      for (int k = run.begin(); k < run.end(); k += run.by()) {
-        step(count, k, k == run.begin());
-      }
-    }
-    if (product == Product.UNSIGNED) {
-      eachSum(count, (token, eight) -> a.op(VPMADDWD, sum(token, eight), sum(token, eight), ONES));
-    }
-    constants(run.scales());
+  private void scale(int first, int count, int scales, int tileScales) {
+    constants(scales);
     for (int token = 0; token < count; token++) {
-      int place = run.tileScales() + Float.BYTES * (first + token);
-      a.op(VBROADCASTSS, ACTIVATION, ofTile(place, first));
+      a.op(VBROADCASTSS, ACTIVATION, ofTile(tileScales + Float.BYTES * (first + token), first));
       for (int eight = 0; eight < eights; eight++) {
         a.op(VMULPS, PRODUCT, ofRows(eight), ACTIVATION);
         a.op(VCVTDQ2PS, sum(token, eight), sum(token, eight));
         a.op(VFMADD213PS, sum(token, eight), PRODUCT, waiting(token, eight));
       }
     }
-    if (product.hasOffset() && run.begin() == 0) {
-      constants(product.offsets());
-      for (int token = 0; token < count; token++) {
-        a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileSum(first + token), first));
-        for (int eight = 0; eight < eights; eight++) {
-          a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
-        }
+  }
+
+  private void offsets(int first, int count) {
+    constants(product.offsets());
+    for (int token = 0; token < count; token++) {
+      a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileSum(first + token), first));
+      for (int eight = 0; eight < eights; eight++) {
+        a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
       }
     }
+  }
+
+  private void await(int count) {
     eachSum(count, (token, eight) -> a.op(VMOVUPS_STORE, waiting(token, eight), sum(token, eight)));
   }
 
-  /** Multiplies pairs of words, or of bytes; a run's whole sums begin with its first step. */
+  /** Multiplies pairs of words, or of bytes. */
   private void step(int count, int step, boolean begins) {
     boolean unsigned = product == Product.UNSIGNED;
     Op multiply = unsigned ? VPMADDUBSW : VPMADDWD;
@@ -259,17 +288,17 @@ final class NarrowProduct {
   }
 
   /** Multiplies weights of 6 bits: a half's products, less 32 times its activations. */
-  private void fourSteps(int first, int count, Run run) {
+  private void fourSteps(int first, int count, int begin, int tileScales) {
     int sums = product.tileSum(0) - product.tileScale(0);
     for (int token = 0; token < count; token++) {
       for (int k = 0; k < 4; k++) {
-        a.op(VBROADCASTSS, ofRows(k), activation(token, run.begin() + k));
+        a.op(VBROADCASTSS, ofRows(k), activation(token, begin + k));
       }
-      Mem excess = ofTile(run.tileScales() + sums + Float.BYTES * (first + token), first);
+      Mem excess = ofTile(tileScales + sums + Float.BYTES * (first + token), first);
       for (int eight = 0; eight < eights; eight++) {
         Vec sum = sum(token, eight);
-        twoSteps(sum, run.begin(), eight, ofRows(0), ofRows(1));
-        twoSteps(OTHER, run.begin() + 2, eight, ofRows(2), ofRows(3));
+        twoSteps(sum, begin, eight, ofRows(0), ofRows(1));
+        twoSteps(OTHER, begin + 2, eight, ofRows(2), ofRows(3));
         a.op(VPADDD, sum, sum, OTHER);
         a.op(VBROADCASTSS, OTHER, excess);
         a.op(VPSUBD, sum, sum, OTHER);

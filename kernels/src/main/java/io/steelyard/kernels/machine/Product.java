@@ -29,8 +29,8 @@ public enum Product {
   /**
    * Bytes that are weights of at most 5 bits, unsigned, so that four steps' products with signed
    * activations add up in 16 bits. A panel's constants are scale and offset. Of a tile every second
-   * step's values have one scale, all others another: its constants are the first scale, the sum of
-   * all and the second scale of each token.
+   * step's values have one scale, all others another, both whole multiples of the chunk's: its
+   * constants are the scale, the sum and the two multipliers, as pairs of int16, of each token.
    */
   UNSIGNED(6, 8, 1024 + 2 * 128),
   /**
@@ -89,8 +89,7 @@ public enum Product {
   public int tileChunk() {
     return tokenBytes() * tokens
         + switch (this) {
-          case SIX_BITS -> 128;
-          case UNSIGNED -> 96;
+          case SIX_BITS, UNSIGNED -> 128;
           default -> isInteger() ? 64 : 0;
         };
   }
@@ -154,6 +153,11 @@ public enum Product {
 
   public int tileSum(int token) {
     return tileScale(token) + 32;
+  }
+
+  /** Place of what a token's sums of the first or second turn are multiplied by. */
+  public int tileMultiplier(int turn, int token) {
+    return tileScale(token) + 64 + 32 * turn;
   }
 
   /** Places of a token's second scale and sum, where it has them. */
