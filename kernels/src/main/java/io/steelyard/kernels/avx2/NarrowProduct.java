@@ -153,8 +153,8 @@ final class NarrowProduct {
     return at(RSP, EIGHT * (eights * token + eight));
   }
 
-  /** Where the whole sums of the first of two turns wait. */
-  private Mem firstTurn(int token, int eight) {
+  /** Where whole sums of the first half of a chunk wait. */
+  private Mem firstHalf(int token, int eight) {
     return at(RSP, EIGHT * (eights * (step + token) + eight));
   }
 
@@ -189,15 +189,15 @@ final class NarrowProduct {
     int steps = product.steps();
     switch (product) {
       case UNSIGNED -> {
-        turn(first, count, 0);
+        half(first, count, 0);
         eachSum(
             count,
-            (token, eight) -> a.op(VMOVUPS_STORE, firstTurn(token, eight), sum(token, eight)));
-        turn(first, count, 1);
+            (token, eight) -> a.op(VMOVUPS_STORE, firstHalf(token, eight), sum(token, eight)));
+        half(first, count, 1);
         eachSum(
             count,
             (token, eight) ->
-                a.op(VPADDD, sum(token, eight), sum(token, eight), firstTurn(token, eight)));
+                a.op(VPADDD, sum(token, eight), sum(token, eight), firstHalf(token, eight)));
         scale(first, count, product.scales(), product.tileScale(0));
         offsets(first, count);
         await(count);
@@ -222,13 +222,14 @@ final class NarrowProduct {
     }
   }
 
-  /** Multiplies every second step, and the sums by what their scale is of the chunk's. */
-  private void turn(int first, int count, int turn) {
-    for (int k = turn; k < product.steps(); k += 2) {
-      step(count, k, k == turn);
+  /** Multiplies half of the steps, and the sums by what their scale is of the chunk's. */
+  private void half(int first, int count, int half) {
+    int begin = half * product.steps() / 2;
+    for (int k = 0; k < product.steps() / 2; k++) {
+      step(count, begin + k, k == 0);
     }
     for (int token = 0; token < count; token++) {
-      a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileMultiplier(turn, first + token), first));
+      a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileMultiplier(half, first + token), first));
       for (int eight = 0; eight < eights; eight++) {
         a.op(VPMADDWD, sum(token, eight), sum(token, eight), ACTIVATION);
       }
