@@ -25,9 +25,6 @@ final class MachineMatmul implements AutoCloseable {
   /** Up to so many tokens the decoding path is taken; their results are those of single tokens. */
   static final int FEW = 16;
 
-  /** What a strip's panels may take of the second-level cache. */
-  private static final long PANEL_BYTES = 400_000;
-
   /**
    * Groups of rows are dealt in pieces to whoever is free, since processors are not equally fast at
    * every moment.
@@ -266,10 +263,10 @@ final class MachineMatmul implements AutoCloseable {
       chunks = chunks(product);
       // A multiple of the eight chunks whose constants are turned together, and of large blocks.
       int unit = Math.max(8, (product.isInteger() ? 256 : 64) / product.chunkValues());
-      long most = Math.min(PANEL_BYTES, code.panelBytes(product));
+      long most = Math.min(code.cacheBytes(), code.panelBytes(product));
       slice = Math.min(chunks, (int) (most / product.panelChunk()) / unit * unit);
       panelBytes = (long) slice * product.panelChunk();
-      width = (int) Math.max(1, Math.min(4, PANEL_BYTES / panelBytes));
+      width = (int) Math.max(1, Math.min(4, code.cacheBytes() / panelBytes));
       int sliceValues = slice * product.chunkValues();
       valueStride = product.isBytes() ? sliceValues : (long) slice * product.tokenBytes();
       // One for 16 values at most.

@@ -55,6 +55,12 @@ public class Avx2 extends MachineCode {
     return product == Product.F32 ? NarrowProduct.PANEL_BYTES : Long.MAX_VALUE;
   }
 
+  /** Processors without AVX-512 have 256 or 512 KB. */
+  @Override
+  public long cacheBytes() {
+    return 200_000;
+  }
+
   @Override
   public int fewTokens(DataType type) {
     return type == DataType.Q8_0 ? FewTokens.TOKENS_OF_BYTES : FewTokens.TOKENS;

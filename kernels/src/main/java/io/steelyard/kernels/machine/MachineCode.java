@@ -87,6 +87,11 @@ public abstract class MachineCode {
   /** What a panel may take, so that {@link #product} of many tokens is fast. */
   public abstract long panelBytes(Product product);
 
+  /** What the panels of some groups of rows together may take of the second-level cache. */
+  public long cacheBytes() {
+    return 400_000;
+  }
+
   /** The product of many tokens in tiles, where the tier has that. */
   public Optional<TileCode> tiles() {
     return Optional.empty();
