@@ -44,10 +44,9 @@ import io.steelyard.kernels.machine.MachineCode;
 import io.steelyard.kernels.machine.Product;
 
 /**
- * {@link Product}s of float32, float16, words and unsigned bytes with the 16 registers of AVX2.
- * Floats: 16 rows by six tokens at a time, so that a panel and a tile are gone through up to four
- * times. Whole numbers: 32 rows by two tokens, whose float32 sums wait on the stack while a chunk
- * is added up.
+ * {@link Product}s of float32, float16, words and unsigned bytes with the 16 registers of AVX2: 16
+ * rows by six tokens at a time, or 32 by two with weights of 6 bits. The float32 sums of whole
+ * numbers wait on the stack while a chunk is added up.
  */
 final class NarrowProduct {
   /**
@@ -77,8 +76,8 @@ final class NarrowProduct {
     this.a = a;
     this.product = product;
     this.tokens = tokens;
-    eights = product.isInteger() ? 4 : 2;
-    step = product.isInteger() ? 2 : 6;
+    eights = product == Product.SIX_BITS ? 4 : 2;
+    step = product == Product.SIX_BITS ? 2 : 6;
   }
 
   /** See {@link MachineCode#product}. */
@@ -102,6 +101,8 @@ final class NarrowProduct {
       a.mov(RBP, RSP);
       a.sub(RSP, 2 * EIGHT * eights * step);
       a.and(RSP, -EIGHT);
+    }
+    if (product == Product.SIX_BITS) {
       Snippets.constant(a, ONES, 0x0001_0001, RAX);
     }
     for (int first = 0; first < tokens; first += step) {
