@@ -45,8 +45,8 @@ import io.steelyard.kernels.machine.Product;
 
 /**
  * {@link Product}s of float32, float16, words and unsigned bytes with the 16 registers of AVX2: 16
- * rows by six tokens at a time, or 32 by two with weights of 6 bits. The float32 sums of whole
- * numbers wait on the stack while a chunk is added up.
+ * rows by six tokens at a time, three with weights of 6 bits. The float32 sums of whole numbers
+ * wait on the stack while a chunk is added up.
  */
 final class NarrowProduct {
   /**
@@ -60,24 +60,26 @@ final class NarrowProduct {
   private static final Vec ONES = ymm(13);
   private static final Vec OTHER = ymm(12);
 
+  private static final Vec TWO_STEPS = ymm(11);
+
   /** Bytes of a register. */
   private static final int EIGHT = 32;
+
+  /** Registers of eight rows at a time. */
+  private static final int EIGHTS = 2;
 
   private final Assembler a;
   private final Product product;
   private final int tokens;
 
-  /** Registers of eight rows, and tokens, at a time. */
-  private final int eights;
-
+  /** Tokens at a time. */
   private final int step;
 
   private NarrowProduct(Assembler a, Product product, int tokens) {
     this.a = a;
     this.product = product;
     this.tokens = tokens;
-    eights = product == Product.SIX_BITS ? 4 : 2;
-    step = product == Product.SIX_BITS ? 2 : 6;
+    step = product == Product.SIX_BITS ? 3 : 6;
   }
 
   /** See {@link MachineCode#product}. */
@@ -86,12 +88,12 @@ final class NarrowProduct {
   }
 
   private Vec sum(int token, int eight) {
-    return ymm(eights * token + eight);
+    return ymm(EIGHTS * token + eight);
   }
 
   /** A register for eight rows' weights, constants or mask. */
   private Vec ofRows(int eight) {
-    return ymm(eights * step + eight);
+    return ymm(EIGHTS * step + eight);
   }
 
   private void write() {
@@ -99,7 +101,7 @@ final class NarrowProduct {
     if (product.isInteger()) {
       a.push(RBP);
       a.mov(RBP, RSP);
-      a.sub(RSP, 2 * EIGHT * eights * step);
+      a.sub(RSP, 2 * EIGHT * EIGHTS * step);
       a.and(RSP, -EIGHT);
     }
     if (product == Product.SIX_BITS) {
@@ -107,7 +109,7 @@ final class NarrowProduct {
     }
     for (int first = 0; first < tokens; first += step) {
       int count = Math.min(step, tokens - first);
-      for (int eight = 0; eight < Product.ROWS / 8; eight += eights) {
+      for (int eight = 0; eight < Product.ROWS / 8; eight += EIGHTS) {
         multiply(first, count, eight);
         store(count, eight);
       }
@@ -151,12 +153,12 @@ final class NarrowProduct {
 
   /** Where the float32 sums of words wait. */
   private Mem waiting(int token, int eight) {
-    return at(RSP, EIGHT * (eights * token + eight));
+    return at(RSP, EIGHT * (EIGHTS * token + eight));
   }
 
   /** Where whole sums of the first half of a chunk wait. */
   private Mem firstHalf(int token, int eight) {
-    return at(RSP, EIGHT * (eights * (step + token) + eight));
+    return at(RSP, EIGHT * (EIGHTS * (step + token) + eight));
   }
 
   /** Bytes of a panel's step for a row. */
@@ -174,12 +176,12 @@ final class NarrowProduct {
 
   private void floats(int count) {
     for (int k = 0; k < product.steps(); k++) {
-      for (int eight = 0; eight < eights; eight++) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
         a.op(product == Product.F16 ? VCVTPH2PS : VMOVUPS, ofRows(eight), weights(k, eight));
       }
       for (int token = 0; token < count; token++) {
         a.op(VBROADCASTSS, ACTIVATION, activation(token, k));
-        for (int eight = 0; eight < eights; eight++) {
+        for (int eight = 0; eight < EIGHTS; eight++) {
           a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
         }
       }
@@ -231,7 +233,7 @@ final class NarrowProduct {
     }
     for (int token = 0; token < count; token++) {
       a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileMultiplier(half, first + token), first));
-      for (int eight = 0; eight < eights; eight++) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
         a.op(VPMADDWD, sum(token, eight), sum(token, eight), ACTIVATION);
       }
     }
@@ -247,7 +249,7 @@ final class NarrowProduct {
     constants(scales);
     for (int token = 0; token < count; token++) {
       a.op(VBROADCASTSS, ACTIVATION, ofTile(tileScales + Float.BYTES * (first + token), first));
-      for (int eight = 0; eight < eights; eight++) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
         a.op(VMULPS, PRODUCT, ofRows(eight), ACTIVATION);
         a.op(VCVTDQ2PS, sum(token, eight), sum(token, eight));
         a.op(VFMADD213PS, sum(token, eight), PRODUCT, waiting(token, eight));
@@ -259,7 +261,7 @@ final class NarrowProduct {
     constants(product.offsets());
     for (int token = 0; token < count; token++) {
       a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileSum(first + token), first));
-      for (int eight = 0; eight < eights; eight++) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
         a.op(VFMADD231PS, sum(token, eight), ofRows(eight), ACTIVATION);
       }
     }
@@ -273,12 +275,12 @@ final class NarrowProduct {
   private void step(int count, int step, boolean begins) {
     boolean unsigned = product == Product.UNSIGNED;
     Op multiply = unsigned ? VPMADDUBSW : VPMADDWD;
-    for (int eight = 0; eight < eights; eight++) {
+    for (int eight = 0; eight < EIGHTS; eight++) {
       a.op(VMOVUPS, ofRows(eight), weights(step, eight));
     }
     for (int token = 0; token < count; token++) {
       a.op(VBROADCASTSS, ACTIVATION, activation(token, step));
-      for (int eight = 0; eight < eights; eight++) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
         if (begins) {
           a.op(multiply, sum(token, eight), ofRows(eight), ACTIVATION);
         } else {
@@ -291,36 +293,39 @@ final class NarrowProduct {
 
   /** Multiplies weights of 6 bits: a half's products, less 32 times its activations. */
   private void fourSteps(int first, int count, int begin, int tileScales) {
+    for (int step = begin; step < begin + 4; step += 2) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
+        a.op(VMOVUPS, ofRows(eight), weights(step, eight));
+        a.op(VMOVUPS, ofRows(EIGHTS + eight), weights(step + 1, eight));
+      }
+      for (int token = 0; token < count; token++) {
+        a.op(VBROADCASTSS, ACTIVATION, activation(token, step));
+        a.op(VBROADCASTSS, OTHER, activation(token, step + 1));
+        for (int eight = 0; eight < EIGHTS; eight++) {
+          Vec sum = sum(token, eight);
+          Vec two = step == begin ? sum : TWO_STEPS;
+          a.op(VPMADDUBSW, two, ofRows(eight), ACTIVATION);
+          a.op(VPMADDUBSW, PRODUCT, ofRows(EIGHTS + eight), OTHER);
+          a.op(VPADDW, two, two, PRODUCT);
+          a.op(VPMADDWD, two, two, ONES);
+          if (step > begin) {
+            a.op(VPADDD, sum, sum, two);
+          }
+        }
+      }
+    }
     int sums = product.tileSum(0) - product.tileScale(0);
     for (int token = 0; token < count; token++) {
-      for (int k = 0; k < 4; k++) {
-        a.op(VBROADCASTSS, ofRows(k), activation(token, begin + k));
-      }
-      Mem excess = ofTile(tileScales + sums + Float.BYTES * (first + token), first);
-      for (int eight = 0; eight < eights; eight++) {
-        Vec sum = sum(token, eight);
-        twoSteps(sum, begin, eight, ofRows(0), ofRows(1));
-        twoSteps(OTHER, begin + 2, eight, ofRows(2), ofRows(3));
-        a.op(VPADDD, sum, sum, OTHER);
-        a.op(VBROADCASTSS, OTHER, excess);
-        a.op(VPSUBD, sum, sum, OTHER);
+      a.op(VBROADCASTSS, OTHER, ofTile(tileScales + sums + Float.BYTES * (first + token), first));
+      for (int eight = 0; eight < EIGHTS; eight++) {
+        a.op(VPSUBD, sum(token, eight), sum(token, eight), OTHER);
       }
     }
   }
 
-  /** The sum of two steps' products, whose activations are in two registers. */
-  private void twoSteps(Vec sum, int step, int eight, Vec one, Vec two) {
-    a.op(VMOVUPS, sum, weights(step, eight));
-    a.op(VPMADDUBSW, sum, sum, one);
-    a.op(VMOVUPS, PRODUCT, weights(step + 1, eight));
-    a.op(VPMADDUBSW, PRODUCT, PRODUCT, two);
-    a.op(VPADDW, sum, sum, PRODUCT);
-    a.op(VPMADDWD, sum, sum, ONES);
-  }
-
   /** Loads a constant of each row, so many bytes into a chunk of the panel. */
   private void constants(int offset) {
-    for (int eight = 0; eight < eights; eight++) {
+    for (int eight = 0; eight < EIGHTS; eight++) {
       a.op(VMOVUPS, ofRows(eight), at(R10, offset + EIGHT * eight));
     }
   }
@@ -362,7 +367,7 @@ final class NarrowProduct {
   private void chosenRows(int firstEight) {
     // Bit i of lane i tells whether the lane's row is written.
     Snippets.bytes(a, LANE_BITS, 0x8040_2010_0804_0201L, 0, RAX);
-    for (int eight = 0; eight < eights; eight++) {
+    for (int eight = 0; eight < EIGHTS; eight++) {
       Vec rows = ofRows(eight);
       a.mov(RAX, R9);
       if (firstEight + eight > 0) {
@@ -394,7 +399,7 @@ final class NarrowProduct {
 
   private void eachSum(int count, Sum body) {
     for (int token = 0; token < count; token++) {
-      for (int eight = 0; eight < eights; eight++) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
         body.write(token, eight);
       }
     }
@@ -409,7 +414,7 @@ final class NarrowProduct {
   private void eachPlace(int count, int firstEight, Place body) {
     a.mov(RBX, RDX);
     for (int token = 0; token < count; token++) {
-      for (int eight = 0; eight < eights; eight++) {
+      for (int eight = 0; eight < EIGHTS; eight++) {
         body.write(sum(token, eight), ofRows(eight), at(RBX, EIGHT * (firstEight + eight)));
       }
       a.add(RBX, RCX);
