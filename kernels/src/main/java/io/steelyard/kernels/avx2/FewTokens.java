@@ -14,10 +14,10 @@ import static io.steelyard.kernels.assembler.Op.VADDSS;
 import static io.steelyard.kernels.assembler.Op.VBROADCASTSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPH2PS;
+import static io.steelyard.kernels.assembler.Op.VFMADD213PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231PS;
 import static io.steelyard.kernels.assembler.Op.VFMADD231SS;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
-import static io.steelyard.kernels.assembler.Op.VMOVUPS;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPADDD;
@@ -76,9 +76,6 @@ final class FewTokens extends RowLoop {
   void store() {
     a.mov(RAX, R8);
     for (int token = 0; token < tokens; token++) {
-      if (onStack()) {
-        a.op(VMOVUPS, sum(token), total(token));
-      }
       Snippets.reduce(a, VADDPS, sum(token), ymm(8));
       if (type.blockSize() == 1) {
         a.op(VADDSS, xmm(token), xmm(token), rest(token).as(16));
@@ -175,9 +172,8 @@ final class FewTokens extends RowLoop {
       // That of the first block is that of all.
       a.op(VBROADCASTSS, scale, ofToken(R13, token, 0));
       if (onStack()) {
-        a.op(VMOVUPS, ymm(9), total(token));
-        a.op(VFMADD231PS, ymm(9), ofGroup(token), scale);
-        a.op(VMOVUPS_STORE, total(token), ymm(9));
+        a.op(VFMADD213PS, sum(token), scale, total(token));
+        a.op(VMOVUPS_STORE, total(token), sum(token));
       } else {
         a.op(VFMADD231PS, sum(token), ofGroup(token), scale);
       }
@@ -187,7 +183,7 @@ final class FewTokens extends RowLoop {
     a.jump(Condition.NOT_EQUAL, group);
   }
 
-  /** Whether sums are kept on the stack, since registers don't suffice for them too. */
+  /** Whether a group's sums take the place of all groups', which are on the stack meanwhile. */
   private boolean onStack() {
     return tokens > TOKENS;
   }
@@ -198,7 +194,7 @@ final class FewTokens extends RowLoop {
 
   /** A token's sum of the blocks whose activations share a scale, without that. */
   private Vec ofGroup(int token) {
-    return ymm(onStack() ? token : TOKENS + token);
+    return onStack() ? sum(token) : ymm(TOKENS + token);
   }
 
   /**

@@ -161,6 +161,7 @@ public record Oracle(Path directory, Results results) {
         }
         checkAgainstReference(workers, results, listener);
       }
+      listener.progress("oracle", 1, "done");
       Files.writeString(scratch.resolve("oracle.json"), Json.line(results));
       try {
         Files.move(scratch, directory, StandardCopyOption.ATOMIC_MOVE);
@@ -219,7 +220,6 @@ public record Oracle(Path directory, Results results) {
         worker
             .decode(DecodeRequest.greedy(parity.getFirst(), GENERATED, true), TokenListener.NONE)
             .value();
-    listener.progress("oracle", 1, "done");
     return new Results(
         tier, vocabulary, cases, prompts, parity, generated.ids(), generated.margins());
   }
