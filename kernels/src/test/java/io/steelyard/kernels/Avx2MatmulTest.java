@@ -16,8 +16,10 @@ final class Avx2MatmulTest extends MatmulTest {
     return switch (type) {
       case F32, F16, BF16, FP8_E4M3, FP8_E5M2, FP4 -> 0;
       case NF4 -> RandomData.magnitude(row, x, token) * 0x1p-11;
+      case Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, MXFP4 ->
+          RandomData.sharedScaleError(row, x, token, 127, 2, 32);
       // Of many tokens, 16 that lie side by side share one, of few 16 by turns.
-      case Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K, MXFP4 ->
+      case Q6_K ->
           few
               ? RandomData.sharedScaleError(row, x, token, 127, 2, 32)
               : RandomData.sharedScaleError(row, x, token, 127, 16);

@@ -156,8 +156,8 @@ final class NarrowProduct {
     return at(RSP, EIGHT * (EIGHTS * token + eight));
   }
 
-  /** Where whole sums of the first half of a chunk wait. */
-  private Mem firstHalf(int token, int eight) {
+  /** Where whole sums of the first of two turns wait. */
+  private Mem firstTurn(int token, int eight) {
     return at(RSP, EIGHT * (EIGHTS * (step + token) + eight));
   }
 
@@ -192,15 +192,15 @@ final class NarrowProduct {
     int steps = product.steps();
     switch (product) {
       case UNSIGNED -> {
-        half(first, count, 0);
+        turn(first, count, 0);
         eachSum(
             count,
-            (token, eight) -> a.op(VMOVUPS_STORE, firstHalf(token, eight), sum(token, eight)));
-        half(first, count, 1);
+            (token, eight) -> a.op(VMOVUPS_STORE, firstTurn(token, eight), sum(token, eight)));
+        turn(first, count, 1);
         eachSum(
             count,
             (token, eight) ->
-                a.op(VPADDD, sum(token, eight), sum(token, eight), firstHalf(token, eight)));
+                a.op(VPADDD, sum(token, eight), sum(token, eight), firstTurn(token, eight)));
         scale(first, count, product.scales(), product.tileScale(0));
         offsets(first, count);
         await(count);
@@ -225,14 +225,13 @@ final class NarrowProduct {
     }
   }
 
-  /** Multiplies half of the steps, and the sums by what their scale is of the chunk's. */
-  private void half(int first, int count, int half) {
-    int begin = half * product.steps() / 2;
-    for (int k = 0; k < product.steps() / 2; k++) {
-      step(count, begin + k, k == 0);
+  /** Multiplies every second step, and the sums by what their scale is of the chunk's. */
+  private void turn(int first, int count, int turn) {
+    for (int k = turn; k < product.steps(); k += 2) {
+      step(count, k, k == turn);
     }
     for (int token = 0; token < count; token++) {
-      a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileMultiplier(half, first + token), first));
+      a.op(VBROADCASTSS, ACTIVATION, ofTile(product.tileMultiplier(turn, first + token), first));
       for (int eight = 0; eight < EIGHTS; eight++) {
         a.op(VPMADDWD, sum(token, eight), sum(token, eight), ACTIVATION);
       }

@@ -8,12 +8,12 @@ import static io.steelyard.kernels.assembler.Gpr.RDI;
 import static io.steelyard.kernels.assembler.Gpr.RSI;
 import static io.steelyard.kernels.assembler.Mem.at;
 import static io.steelyard.kernels.assembler.Op.VADDPS;
+import static io.steelyard.kernels.assembler.Op.VADDSS;
 import static io.steelyard.kernels.assembler.Op.VCVTDQ2PS;
 import static io.steelyard.kernels.assembler.Op.VCVTPS2DQ;
 import static io.steelyard.kernels.assembler.Op.VCVTTPS2DQ;
 import static io.steelyard.kernels.assembler.Op.VDIVPS;
 import static io.steelyard.kernels.assembler.Op.VDIVSS;
-import static io.steelyard.kernels.assembler.Op.VEXTRACTF128;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
 import static io.steelyard.kernels.assembler.Op.VMAXPS;
 import static io.steelyard.kernels.assembler.Op.VMAXSS;
@@ -36,6 +36,7 @@ import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
 import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
+import java.util.function.IntFunction;
 
 /**
  * Rounds 32 float32 values at RDI to whole numbers with a common scale, in registers 0 to 3.
@@ -56,12 +57,11 @@ final class Rounding {
 
   static final Vec SECOND_SCALE = ymm(7);
 
-  /** Of {@link #roundByMultiples}, in the lanes of the first half and of the second. */
-  static final Vec MULTIPLIERS = ymm(7);
+  private static final Vec[] TURNS = {FIRST_SCALE, SECOND_SCALE};
 
   /**
-   * The larger multiplier of {@link #roundByMultiples}, less one: four sums of at most 31,496 fit
-   * into 32 bits when they are multiplied by it.
+   * What the larger scale is of the third of {@link #roundByMultiples}, less one: four sums of at
+   * most 31,496 fit into 32 bits when they are multiplied by it.
    */
   private static final int MULTIPLES = 16_383;
 
@@ -201,17 +201,9 @@ final class Rounding {
    */
   static Vec roundByTurns(Assembler a) {
     Vec sum = ymm(8);
-    Vec[] largest = {FIRST_SCALE, SECOND_SCALE};
-    for (int i = 0; i < 4; i++) {
-      loadPart(a, Order.BYTES, i);
-      a.op(VPAND, i < 2 ? largest[i] : OTHER, ymm(i), ABSOLUTE);
-      if (i >= 2) {
-        a.op(VMAXPS, largest[i - 2], largest[i - 2], OTHER);
-      }
-    }
+    loadTurns(a);
     for (int turn = 0; turn < 2; turn++) {
-      Vec most = largest[turn];
-      Snippets.reduce(a, VMAXPS, most, OTHER);
+      Vec most = TURNS[turn];
       a.op(VMULSS, SCALE, most.as(16), INVERSE.as(16));
       a.op(VMAXSS, most.as(16), most.as(16), LEAST.as(16));
       a.op(VDIVSS, most.as(16), MOST.as(16), most.as(16));
@@ -230,66 +222,82 @@ final class Rounding {
     return sum.as(16);
   }
 
+  /** Loads the values; the lowest lane of each of {@link #TURNS} becomes its largest magnitude. */
+  private static void loadTurns(Assembler a) {
+    for (int i = 0; i < 4; i++) {
+      loadPart(a, Order.BYTES, i);
+      a.op(VPAND, i < 2 ? TURNS[i] : OTHER, ymm(i), ABSOLUTE);
+      if (i >= 2) {
+        a.op(VMAXPS, TURNS[i - 2], TURNS[i - 2], OTHER);
+      }
+    }
+    for (Vec turn : TURNS) {
+      Snippets.reduce(a, VMAXPS, turn, OTHER);
+    }
+  }
+
+  /**
+   * Loads and rounds to bytes, as {@link #roundByTurns}, but both scales are multiples of a third,
+   * which is so fine that it may be a step more. Registers 8, 14 and 15 are overwritten.
+   *
+   * @param scale where the third scale goes
+   * @param sum where the sum of what was rounded times its scale goes
+   * @param multiplier where each turn's multiplier goes, as two int16
+   */
+  static void roundByMultiples(Assembler a, Mem scale, Mem sum, IntFunction<Mem> multiplier) {
+    Vec sums = ymm(8);
+    Vec finest = xmm(14);
+    Vec one = xmm(15);
+    loadTurns(a);
+    a.op(VMAXSS, finest, TURNS[0].as(16), TURNS[1].as(16));
+    a.op(VMAXSS, finest, finest, LEAST.as(16));
+    Snippets.constant(a, one, (float) MULTIPLES, RAX);
+    a.op(VDIVSS, finest, one, finest);
+    Snippets.constant(a, one, 1f, RAX);
+    for (int turn = 0; turn < 2; turn++) {
+      // More than the quotient, so that nothing rounds to more than the most.
+      Vec times = TURNS[turn];
+      a.op(VMULSS, times.as(16), times.as(16), finest);
+      a.op(VADDSS, times.as(16), times.as(16), one);
+      Snippets.spread(a, times, times);
+      a.op(VCVTTPS2DQ, times, times);
+      a.op(VPACKSSDW, OTHER, times, times);
+      a.op(VMOVSS_STORE, multiplier.apply(turn), OTHER.as(16));
+      a.op(VCVTDQ2PS, times, times);
+    }
+    a.op(VMULSS, finest, finest, MOST.as(16));
+    a.op(VDIVSS, SCALE, one, finest);
+    a.op(VMOVSS_STORE, scale, SCALE);
+    for (int turn = 0; turn < 2; turn++) {
+      Snippets.spread(a, OTHER, finest.as(32));
+      a.op(VDIVPS, OTHER, OTHER, TURNS[turn]);
+      for (int i = turn; i < 4; i += 2) {
+        a.op(VMULPS, ymm(i), ymm(i), OTHER);
+        a.op(VCVTPS2DQ, ymm(i), ymm(i));
+      }
+      a.op(VPADDD, OTHER, ymm(turn), ymm(turn + 2));
+      a.op(VCVTDQ2PS, OTHER, OTHER);
+      a.op(VMULPS, turn == 0 ? sums : OTHER, OTHER, TURNS[turn]);
+    }
+    a.op(VADDPS, sums, sums, OTHER);
+    Snippets.reduce(a, VADDPS, sums, OTHER);
+    a.op(VMULSS, sums.as(16), sums.as(16), SCALE);
+    a.op(VMOVSS_STORE, sum, sums.as(16));
+  }
+
   /**
    * Loads and rounds to bytes: the first 16 values and the others each have a scale, of {@link
    * #SCALES}; {@link #SUMS} become the sums of what was rounded.
    */
   static void roundByHalves(Assembler a) {
-    loadHalves(a);
+    // In this order every register has values of the first half below and of the second above.
+    loadAll(a, Order.BYTES);
+    inHalves(a, VMAXPS, LARGEST, OTHER);
     a.op(VMULPS, SCALES, LARGEST, INVERSE);
     a.op(VMAXPS, LARGEST, LARGEST, LEAST);
     a.op(VDIVPS, LARGEST, MOST, LARGEST);
-    halves(a, LARGEST);
-  }
-
-  /**
-   * The same, but both scales are whole multiples of a third, which the lowest lane of {@link
-   * #SCALES} becomes: {@link #MULTIPLIERS}, every lane two of int16. The lowest lane of {@link
-   * #SUMS} becomes the sum of what was rounded times its scale. Registers 8, 9 and 14 are
-   * overwritten.
-   */
-  static void roundByMultiples(Assembler a) {
-    Vec finest = ymm(8);
-    Vec times = ymm(9);
-    Vec other = ymm(14);
-    loadHalves(a);
-    a.op(VEXTRACTF128, finest.as(16), LARGEST, 1);
-    a.op(VMAXSS, finest.as(16), finest.as(16), LARGEST.as(16));
-    a.op(VMAXSS, finest.as(16), finest.as(16), LEAST.as(16));
-    Snippets.spread(a, finest, finest);
-    Snippets.constant(a, other, (float) MULTIPLES, RAX);
-    a.op(VDIVPS, finest, other, finest);
-    // More than the quotient, so that nothing rounds to more than the most.
-    a.op(VMULPS, times, LARGEST, finest);
-    Snippets.constant(a, other, 1f, RAX);
-    a.op(VADDPS, times, times, other);
-    a.op(VCVTTPS2DQ, times, times);
-    a.op(VPACKSSDW, MULTIPLIERS, times, times);
-    a.op(VCVTDQ2PS, times, times);
-    a.op(VMULPS, finest, finest, MOST);
-    a.op(VDIVPS, SCALES, other, finest);
-    a.op(VDIVPS, finest, finest, times);
-    halves(a, finest);
-    a.op(VCVTDQ2PS, SUMS, SUMS);
-    a.op(VMULPS, SUMS, SUMS, times);
-    a.op(VMULPS, SUMS, SUMS, SCALES);
-    a.op(VEXTRACTF128, other.as(16), SUMS, 1);
-    a.op(VADDPS, SUMS, SUMS, other);
-  }
-
-  /**
-   * Loads the values, so that every register has some of the first half below and of the second
-   * above; the lanes of {@link #LARGEST} become a half's largest magnitude.
-   */
-  private static void loadHalves(Assembler a) {
-    loadAll(a, Order.BYTES);
-    inHalves(a, VMAXPS, LARGEST, OTHER);
-  }
-
-  /** Rounds the values, multiplied first, and adds them up. */
-  private static void halves(Assembler a, Vec by) {
     for (int i = 0; i < 4; i++) {
-      a.op(VMULPS, ymm(i), ymm(i), by);
+      a.op(VMULPS, ymm(i), ymm(i), LARGEST);
       a.op(VCVTPS2DQ, ymm(i), ymm(i));
     }
     a.op(VPADDD, SUMS, ymm(0), ymm(1));

@@ -28,9 +28,9 @@ public enum Product {
   WORDS(6, 16, 2048 + 128),
   /**
    * Bytes that are weights of at most 5 bits, unsigned, so that four steps' products with signed
-   * activations add up in 16 bits. A panel's constants are scale and offset. Both halves of a
-   * tile's activations have scales that are whole multiples of the chunk's: its constants are that
-   * scale, the sum and the two multipliers, as pairs of int16, of each token.
+   * activations add up in 16 bits. A panel's constants are scale and offset. Of a tile every second
+   * step's values have one scale, all others another, both whole multiples of the chunk's: its
+   * constants are that scale, the sum and the two multipliers, as pairs of int16, of each token.
    */
   UNSIGNED(6, 8, 1024 + 2 * 128),
   /**
@@ -155,9 +155,9 @@ public enum Product {
     return tileScale(token) + 32;
   }
 
-  /** Place of what a token's sums of the first or second half are multiplied by. */
-  public int tileMultiplier(int half, int token) {
-    return tileScale(token) + 64 + 32 * half;
+  /** Place of what a token's sums of the first or second turn are multiplied by. */
+  public int tileMultiplier(int turn, int token) {
+    return tileScale(token) + 64 + 32 * turn;
   }
 
   /** Places of a token's second scale and sum, where it has them. */
