@@ -38,18 +38,15 @@ final class IntegerTile {
     Label chunk = a.loop();
     int scale = product.tileScale(0);
     Mem sum = at(R8, product.tileSum(0) - scale);
-    Mem secondScale = at(R8, product.tileSecondScale(0) - scale);
     switch (product) {
-      case UNSIGNED -> {
-        Rounding.roundByMultiples(
-            a, at(R8), sum, turn -> at(R8, product.tileMultiplier(turn, 0) - scale));
-      }
+      case UNSIGNED ->
+          Rounding.roundByMultiples(
+              a, at(R8), sum, turn -> at(R8, product.tileMultiplier(turn, 0) - scale));
       case SIX_BITS -> {
         Rounding.roundByHalves(a);
-        Mem secondSum = at(R8, product.tileSecondSum(0) - scale);
         a.op(VPSLLD_IMM, Rounding.SUMS, Rounding.SUMS, 5);
-        halves(a, Rounding.SCALES, at(R8), secondScale);
-        halves(a, Rounding.SUMS, sum, secondSum);
+        halves(a, Rounding.SCALES, at(R8), at(R8, product.tileSecondScale(0) - scale));
+        halves(a, Rounding.SUMS, sum, at(R8, product.tileSecondSum(0) - scale));
       }
       default -> a.op(VMOVSS_STORE, sum, Rounding.roundToWords(a, at(R8)));
     }

@@ -60,8 +60,8 @@ final class Rounding {
   private static final Vec[] TURNS = {FIRST_SCALE, SECOND_SCALE};
 
   /**
-   * What the larger scale is of the third of {@link #roundByMultiples}, less one: four sums of at
-   * most 31,496 fit into 32 bits when they are multiplied by it.
+   * How many times the third scale of {@link #roundByMultiples} the larger of two is, less one:
+   * four sums of at most 31,496 fit into 32 bits when they are multiplied by that.
    */
   private static final int MULTIPLES = 16_383;
 
@@ -208,12 +208,7 @@ final class Rounding {
       a.op(VMAXSS, most.as(16), most.as(16), LEAST.as(16));
       a.op(VDIVSS, most.as(16), MOST.as(16), most.as(16));
       Snippets.spread(a, most, most);
-      for (int i = turn; i < 4; i += 2) {
-        a.op(VMULPS, ymm(i), ymm(i), most);
-        a.op(VCVTPS2DQ, ymm(i), ymm(i));
-      }
-      a.op(VPADDD, OTHER, ymm(turn), ymm(turn + 2));
-      a.op(VCVTDQ2PS, OTHER, OTHER);
+      roundTurn(a, turn, most);
       Snippets.spread(a, most, SCALE);
       a.op(VMULPS, turn == 0 ? sum : OTHER, OTHER, most);
     }
@@ -236,9 +231,20 @@ final class Rounding {
     }
   }
 
+  /** Rounds a turn's values, multiplied first; {@link #OTHER} becomes their sums as float32. */
+  private static void roundTurn(Assembler a, int turn, Vec by) {
+    for (int i = turn; i < 4; i += 2) {
+      a.op(VMULPS, ymm(i), ymm(i), by);
+      a.op(VCVTPS2DQ, ymm(i), ymm(i));
+    }
+    a.op(VPADDD, OTHER, ymm(turn), ymm(turn + 2));
+    a.op(VCVTDQ2PS, OTHER, OTHER);
+  }
+
   /**
-   * Loads and rounds to bytes, as {@link #roundByTurns}, but both scales are multiples of a third,
-   * which is so fine that it may be a step more. Registers 8, 14 and 15 are overwritten.
+   * Loads and rounds to bytes, as {@link #roundByTurns}, but both scales are whole multiples of a
+   * third, of which the larger has {@link #MULTIPLES} and one; each is rounded up. Registers 8, 14
+   * and 15 are overwritten.
    *
    * @param scale where the third scale goes
    * @param sum where the sum of what was rounded times its scale goes
@@ -271,12 +277,7 @@ final class Rounding {
     for (int turn = 0; turn < 2; turn++) {
       Snippets.spread(a, OTHER, finest.as(32));
       a.op(VDIVPS, OTHER, OTHER, TURNS[turn]);
-      for (int i = turn; i < 4; i += 2) {
-        a.op(VMULPS, ymm(i), ymm(i), OTHER);
-        a.op(VCVTPS2DQ, ymm(i), ymm(i));
-      }
-      a.op(VPADDD, OTHER, ymm(turn), ymm(turn + 2));
-      a.op(VCVTDQ2PS, OTHER, OTHER);
+      roundTurn(a, turn, OTHER);
       a.op(VMULPS, turn == 0 ? sums : OTHER, OTHER, TURNS[turn]);
     }
     a.op(VADDPS, sums, sums, OTHER);
