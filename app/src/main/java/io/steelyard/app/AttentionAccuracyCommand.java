@@ -59,6 +59,28 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
           "block-sparse:pattern=adaptive,block=16",
           "sparse:pattern=local-global,block=16");
 
+  /** What {@code --variants all} stands for: every pattern, and attention in segments. */
+  private static final List<String> EVERY =
+      List.of(
+          "flash",
+          "sparse:pattern=top-k",
+          "sparse:pattern=dynamic-threshold",
+          "sparse:pattern=learned",
+          "sparse:pattern=learned,block=8,share=0.0005,keys=0.0006",
+          "sparse:pattern=random,block=16",
+          "sparse:pattern=block-sparse,block=16",
+          "sparse:pattern=strided,block=16",
+          "sparse:pattern=local-global,block=16",
+          "block-sparse:pattern=adaptive,block=16",
+          "block-sparse:pattern=random,block=16",
+          "block-sparse:pattern=local-window,block=16,window=256",
+          "block-sparse:pattern=dilated-sparse,block=16",
+          "block-sparse:pattern=global-local,block=16,window=256",
+          "block-sparse:pattern=hierarchical,block=16",
+          "block-sparse:pattern=strided,block=16,window=256",
+          "dilated:segments=256/512,rates=1/2",
+          "longnet:segments=256/512,rates=1/2");
+
   private static final List<Double> USUAL_DENSITIES = List.of(0.25, 0.1);
 
   @Spec CommandSpec spec;
@@ -75,7 +97,8 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
       paramLabel = "LIST",
       description =
           "variants parted by commas, as 'attention list' tells them (default: the adaptive and"
-              + " learned patterns, two fixed ones, and the largest scores of each row)")
+              + " learned patterns, two fixed ones, and the largest scores of each row; all: every"
+              + " pattern)")
   String variants;
 
   @Option(
@@ -136,9 +159,7 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
     int tokens = window.tokens();
     StudyOptions.between("--windows", windows, 1, MOST_WINDOWS);
     int team = threads.count();
-    List<String> spellings =
-        AttentionSpellings.atDensities(
-            variants == null ? USUAL : AttentionSpellings.of(variants), shares());
+    List<String> spellings = AttentionSpellings.atDensities(spellings(), shares());
     String written = window.text(Texts.perplexity());
     Console console = new Console();
     ResolvedModel found = window.resolve(console);
@@ -146,6 +167,13 @@ final class AttentionAccuracyCommand implements Callable<Integer> {
     Path folder = RunDirectory.newFolder(runs, "attention-accuracy");
     write(console, folder, result);
     return ExitCode.FINE;
+  }
+
+  private List<String> spellings() {
+    if (variants == null) {
+      return USUAL;
+    }
+    return variants.equals("all") ? EVERY : AttentionSpellings.of(variants);
   }
 
   /** The densities that were asked for, the largest first. */

@@ -19,6 +19,9 @@ final class AttentionOptions {
   private static final int MOST_SEQUENCES = 1 << 16;
   private static final String AUTO = "auto";
 
+  /** Inputs and results that auto makes take one in so many of the free bytes. */
+  private static final int AUTO_SHARE = 4;
+
   /** Element types by the field's names. */
   enum Type {
     F32(DataType.F32),
@@ -57,7 +60,9 @@ final class AttentionOptions {
       names = "--batch",
       paramLabel = "N|auto",
       defaultValue = "1",
-      description = "sequences; auto: as many as make about 16K tokens, 8 at most")
+      description =
+          "sequences; auto: as many as make about 16K tokens, 8 at most, and no more than a quarter"
+              + " of the free memory holds")
   String batch;
 
   @Option(
@@ -98,6 +103,7 @@ final class AttentionOptions {
             keyHeads,
             dimension,
             batch.equals(AUTO) ? AttentionProblem.AUTO : sequences(),
+            AttentionStudy.freeMemory() / AUTO_SHARE,
             causal,
             type.type,
             chosen,

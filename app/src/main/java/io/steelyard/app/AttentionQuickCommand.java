@@ -85,7 +85,17 @@ final class AttentionQuickCommand implements Callable<Integer> {
   public Integer call() throws Exception {
     AttentionProblem problem =
         new AttentionProblem(
-            1, 1, VALUES, 1, true, DataType.F32, OwnModel.usualTier(), threads.count(), true, true);
+            1,
+            1,
+            VALUES,
+            1,
+            0,
+            true,
+            DataType.F32,
+            OwnModel.usualTier(),
+            threads.count(),
+            true,
+            true);
     Set<String> spellings = new LinkedHashSet<>(List.of(BASELINE));
     spellings.addAll(Variants.descriptions().keySet());
     spellings.addAll(FURTHER);

@@ -1,13 +1,9 @@
 package io.steelyard.app;
 
-import io.steelyard.engines.ProcessFacts;
 import io.steelyard.engines.attention.AttentionProblem;
 import io.steelyard.engines.attention.RingProblem;
 import io.steelyard.kernels.attention.AttentionShape;
-import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
-import io.steelyard.lab.study.Workload;
-import io.steelyard.reports.terminal.Format;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,10 +42,8 @@ final class AttentionRingCommand implements Callable<Integer> {
   private static final int MOST_PROCESSES = 256;
   private static final int BLOCKS = 3;
 
-  /** What the virtual machine of a process needs, and the system around. */
+  /** What the virtual machine of a process needs. */
   private static final long OF_PROCESS = 100L << 20;
-
-  private static final long ROOM = 1L << 30;
 
   private static final double LEAST_PATIENCE = 30;
   private static final double MOST_PATIENCE = 1e6;
@@ -135,7 +129,12 @@ final class AttentionRingCommand implements Callable<Integer> {
     rings.forEach(
         (label, ring) ->
             labels.put(
-                label, new AttentionStudy.Label(ring.withRanks(), problem, RingProblem.ENGINE)));
+                label,
+                new AttentionStudy.Label(
+                    ring.withRanks(),
+                    problem,
+                    RingProblem.ENGINE,
+                    length -> ring.bytes(length) + ring.ranks() * OF_PROCESS)));
     if (design.budget == null && design.forks == null) {
       design.forks = BLOCKS;
     }
@@ -143,7 +142,7 @@ final class AttentionRingCommand implements Callable<Integer> {
         new AttentionStudy(labels, tokens, callLimit)
             .of(CommandText.of(spec), title(problem), design, verdict.margin);
     return new StudyConsole(new Console(), verdict.json, new ViewPrinter())
-        .begin(design.runs, "attention-ring", withRings(study, rings, tokens));
+        .begin(design.runs, "attention-ring", withRings(study, rings));
   }
 
   private String title(AttentionProblem problem) {
@@ -177,31 +176,14 @@ final class AttentionRingCommand implements Callable<Integer> {
     return Duration.ofMillis(Math.round(1000 * seconds));
   }
 
-  /**
-   * The study with what the rings' engines are told, and without what their processes can't hold.
-   */
-  private static Study withRings(
-      Study study, Map<String, RingProblem> rings, List<Integer> tokens) {
+  /** The study with what the rings' engines are told. */
+  private static Study withRings(Study study, Map<String, RingProblem> rings) {
     Map<String, Study.Engine> engines = new LinkedHashMap<>(study.engines());
-    Map<String, String> leftOut = new LinkedHashMap<>(study.leftOut().orElse(Map.of()));
-    long free = ProcessFacts.availableMemory().orElse(Long.MAX_VALUE) - ROOM;
     rings.forEach(
-        (label, ring) -> {
-          engines.put(
-              label,
-              new Study.Engine(engines.get(label).spec(), RingProblem.ENGINE, ring.options()));
-          for (int length : tokens) {
-            String name = AttentionProblem.name(length);
-            long needed = ring.bytes(length) + ring.ranks() * OF_PROCESS;
-            if (needed > free) {
-              leftOut.putIfAbsent(
-                  new Cell(label, Workload.operation(name)).id(),
-                  "%s at %s needs about %s of memory, and %s are free"
-                      .formatted(
-                          label, name, Format.bytes(needed), Format.bytes(Math.max(0, free))));
-            }
-          }
-        });
-    return study.toBuilder().engines(engines).leftOut(leftOut).build();
+        (label, ring) ->
+            engines.put(
+                label,
+                new Study.Engine(engines.get(label).spec(), RingProblem.ENGINE, ring.options())));
+    return study.toBuilder().engines(engines).build();
   }
 }

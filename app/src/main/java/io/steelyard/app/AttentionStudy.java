@@ -14,10 +14,12 @@ import io.steelyard.lab.study.Workload;
 import io.steelyard.reports.terminal.Format;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntToLongFunction;
 
 /**
  * A study of variants of attention.
@@ -28,6 +30,9 @@ import java.util.Optional;
  *     doesn't fit into memory
  */
 record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double callSeconds) {
+  /** What a process takes beside what its variant says. */
+  static final long PROCESS_BYTES = 256L << 20;
+
   /** What the virtual machine and the system around need. */
   private static final long ROOM = 1L << 30;
 
@@ -41,11 +46,27 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
    * A variant on a problem.
    *
    * @param engine that runs it
+   * @param processBytes by length, what its processes take, where that is more than the variant
+   *     takes in one process
    */
-  record Label(String spelling, AttentionProblem problem, String engine) {
+  record Label(
+      String spelling, AttentionProblem problem, String engine, IntToLongFunction processBytes) {
     /** A variant of Steelyard's own. */
     Label(String spelling, AttentionProblem problem) {
-      this(spelling, problem, AttentionProblem.ENGINE);
+      this(spelling, problem, AttentionProblem.ENGINE, _ -> 0);
+    }
+
+    private Estimate estimate(int length) {
+      AttentionShape shape = AttentionOptions.shape(problem, length);
+      return AttentionOptions.asked(
+          () -> Variants.of(spelling).estimate(shape, problem.type(), problem.threads()));
+    }
+
+    /** Bytes of inputs, results and scratch memory, of all processes. */
+    private long bytes(int length) {
+      return Math.max(
+          problem.bytes(length) + estimate(length).scratchBytes(),
+          processBytes.applyAsLong(length));
     }
 
     /** Exact attention by a program, which needs what flash needs at least. */
@@ -54,7 +75,7 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
         throw new UsageException("--peer %s: there is no such program".formatted(program));
       }
       String path = Path.of(program).toAbsolutePath().toString();
-      return new Label("flash", problem, path);
+      return new Label("flash", problem, path, _ -> 0);
     }
   }
 
@@ -88,7 +109,37 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
         .design(design)
         .limits(Calibration.of(Home.cache()).limits(problem.threads(), multiplied))
         .leftOut(leftOut)
+        .groups(groups(leftOut, freeMemory()))
         .build();
+  }
+
+  /**
+   * By cell, which variants have room beside one another at a length; empty where all have.
+   *
+   * @param leftOut cells that aren't measured
+   * @param free bytes
+   */
+  Map<String, Integer> groups(Map<String, String> leftOut, long free) {
+    Map<String, Integer> groups = new HashMap<>();
+    for (int length : lengths) {
+      int group = 0;
+      long bytes = 0;
+      for (Map.Entry<String, Label> label : labels.entrySet()) {
+        String cell = cell(label.getKey(), length);
+        if (leftOut.containsKey(cell)) {
+          continue;
+        }
+        long own = label.getValue().bytes(length) + PROCESS_BYTES;
+        bytes += own;
+        if (bytes > free && bytes > own) {
+          group++;
+          bytes = own;
+        }
+        groups.put(cell, group);
+      }
+    }
+    boolean together = groups.values().stream().allMatch(group -> group == 0);
+    return together ? Map.of() : groups;
   }
 
   /** By cell, why it is left out. */
@@ -113,18 +164,13 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
   }
 
   private Optional<String> obstacle(Label label, int length, long free) {
-    AttentionProblem problem = label.problem();
-    AttentionShape shape = AttentionOptions.shape(problem, length);
-    Estimate estimate =
-        AttentionOptions.asked(
-            () -> Variants.of(label.spelling()).estimate(shape, problem.type(), problem.threads()));
-    long bytes = problem.bytes(length) + estimate.scratchBytes();
+    long bytes = label.bytes(length);
     if (bytes > free) {
       return Optional.of(
           "needs about %s of memory, and %s are free"
               .formatted(Format.bytes(bytes), Format.bytes(free)));
     }
-    double seconds = seconds(problem, estimate);
+    double seconds = seconds(label.problem(), label.estimate(length));
     return seconds <= callSeconds
         ? Optional.empty()
         : Optional.of(

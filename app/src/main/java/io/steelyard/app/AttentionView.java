@@ -47,9 +47,13 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
    * @param speedupLow lower bound of its interval; null likewise
    * @param speedupHigh upper bound; null likewise
    * @param verdict on it; {@value #BASELINE} of the baseline
-   * @param executed scores computed, as a share of dense attention's; null of a program that
-   *     doesn't count, as are the next three
-   * @param gigaflops 4 × scores computed × dimension, a second
+   * @param density share of the keys that queries see by the definition, over the rows that were
+   *     checked; null of a program that doesn't count, as are the next five
+   * @param executed scores computed, those of choosing what is seen too, as a share of dense
+   *     attention's
+   * @param flops of a pass: 4 × dimension for each score attended, 2 × dimension for each that was
+   *     computed to choose
+   * @param gigaflops the same a second
    * @param bytesMoved of a pass
    * @param scratchBytes the most scratch memory it held
    * @param ofLimit share of the machine's roofline: the least time that the scores computed and the
@@ -68,7 +72,9 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
       Double speedupLow,
       Double speedupHigh,
       String verdict,
+      Double density,
       Double executed,
+      Double flops,
       Double gigaflops,
       Double bytesMoved,
       Double scratchBytes,
@@ -145,13 +151,14 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
     AttentionShape shape = problem(study, cell.label()).shape(AttentionProblem.length(length));
     double nanos = found.get().mean();
     Double scores = count(counts, "scores");
+    Double flops = flops(counts, shape.dimension());
     return Optional.of(
         new Row(
             cell.label(),
             length,
             nanos / 1e6,
-            milliseconds(found.get().low()),
-            milliseconds(found.get().high()),
+            scaled(found.get().low(), 1e-6),
+            scaled(found.get().high(), 1e-6),
             1e9 * shape.batch() * shape.length() / nanos,
             compared.map(Summary.Comparison::ratio).orElse(null),
             compared.map(Summary.Comparison::low).orElse(null),
@@ -159,20 +166,19 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
             cell.label().equals(study.baseline())
                 ? BASELINE
                 : compared.map(Summary.Comparison::verdict).orElse(""),
-            scores == null ? null : Double.valueOf(scores / shape.scores()),
-            scores == null ? null : Double.valueOf(4.0 * scores * shape.dimension() / nanos),
+            scaled(count(counts, "density_e9"), 1e-9),
+            scaled(scores, 1.0 / shape.scores()),
+            flops,
+            scaled(flops, 1 / nanos),
             count(counts, "bytes_moved"),
             count(counts, "scratch_bytes"),
-            scores == null
+            flops == null
                 ? null
                 : study
                     .limits()
                     .map(
                         limits ->
-                            limits.share(
-                                count(counts, "bytes_moved"),
-                                2.0 * scores * shape.dimension(),
-                                nanos / 1e9))
+                            limits.share(count(counts, "bytes_moved"), flops / 2, nanos / 1e9))
                     .filter(OptionalDouble::isPresent)
                     .map(OptionalDouble::getAsDouble)
                     .orElse(null),
@@ -183,11 +189,19 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
                         .mapToLong(fork -> fork.end().peakBytes())
                         .average()
                         .orElseThrow()),
-            scores == null ? null : Double.valueOf(count(counts, "relative_error_e12") / 1e12)));
+            scores == null ? null : scaled(count(counts, "relative_error_e12"), 1e-12)));
   }
 
-  private static Double milliseconds(Double nanos) {
-    return nanos == null ? null : Double.valueOf(nanos / 1e6);
+  private static Double flops(Map<?, ?> counts, int dimension) {
+    Double scores = count(counts, "scores");
+    Double chosen = count(counts, "chosen_scores");
+    return scores == null
+        ? null
+        : Double.valueOf((4 * scores - 2 * (chosen == null ? 0 : chosen)) * dimension);
+  }
+
+  private static Double scaled(Double value, double by) {
+    return value == null ? null : Double.valueOf(value * by);
   }
 
   private static Double count(Map<?, ?> counts, String name) {
@@ -208,6 +222,7 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
               interval(row.low() == null ? null : Math.max(0, row.low()), row.high()),
               speedup(row),
               row.verdict(),
+              row.density() == null ? "–" : Format.percent(row.density(), 1),
               row.executed() == null ? "–" : Format.percent(row.executed(), 1),
               counted(row.gigaflops(), 1),
               row.ofLimit() == null ? "–" : Format.percent(row.ofLimit(), 0),
@@ -225,6 +240,7 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
             "95 %",
             "speed-up",
             "verdict",
+            "density",
             "executed",
             "GFLOP/s",
             "of limit",
@@ -236,11 +252,12 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
             " ",
             Stream.concat(
                     Stream.of(
-                        "Executed: scores that were computed, by count, as a share of dense attention's;"
-                            + " GFLOP/s: 4 × those × the head's dimension; moved: bytes of inputs,"
-                            + " copies, panels and results, as often as each was read or written, by"
-                            + " count; scratch: the most memory that was held beside inputs and"
-                            + " results; peak: resident memory of the process.",
+                        "Density: keys that queries see, by the definition; executed: scores that were"
+                            + " computed, by count, as a share of dense attention's; GFLOP/s: 4 × those"
+                            + " × the head's dimension, 2 × for scores that only choose what is seen;"
+                            + " moved: bytes of inputs, copies, panels and results, as often as each"
+                            + " was read or written, by count; scratch: the most memory that was held"
+                            + " beside inputs and results; peak: resident memory of the process.",
                         ofLimit),
                     leftOut.stream().map(why -> why + "."))
                 .toList()));

@@ -31,9 +31,6 @@ final class ExtremeClimb {
 
   private static final double SHORT_CALL = 0.05;
 
-  /** What a process takes beside what the variant says. */
-  private static final long PROCESS_BYTES = 256L << 20;
-
   /** What processes, inputs and proofs of a variant take at the first length, in seconds. */
   private static final double FIRST_OVERHEAD = 3;
 
@@ -232,7 +229,7 @@ final class ExtremeClimb {
     long bytes = 0;
     for (Climber climber :
         trying.stream().sorted(Comparator.comparing(c -> c.next.seconds() >= LONG_CALL)).toList()) {
-      long own = climber.next.bytes() + PROCESS_BYTES;
+      long own = climber.next.bytes() + AttentionStudy.PROCESS_BYTES;
       bytes += own;
       if (groups.isEmpty() || bytes > free || !effort(climber).equals(effort)) {
         groups.add(new ArrayList<>());

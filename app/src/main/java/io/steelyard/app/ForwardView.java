@@ -25,6 +25,7 @@ record ForwardView(List<Row> rows) implements StudyView {
    * @param length tokens of each
    * @param low lower bound of the 95 % interval of the tokens/s; null where there is none
    * @param high upper bound; null likewise
+   * @param ofLimit share of the roofline; null where it wasn't measured
    * @param peakBytes largest resident memory of the process, mean over processes
    * @param averageBytes resident memory, mean over readings after each call, without a runtime that
    *     hosts the engine, as the peak
@@ -41,6 +42,7 @@ record ForwardView(List<Row> rows) implements StudyView {
       Double low,
       Double high,
       double samplesPerSecond,
+      Double ofLimit,
       double peakBytes,
       double averageBytes,
       Double activationBytes,
@@ -94,6 +96,7 @@ record ForwardView(List<Row> rows) implements StudyView {
             found.get().low(),
             found.get().high(),
             rate / workload.prompt(),
+            found.get().roofline(),
             peak,
             mean(forks, fork -> PeakMemory.judged(fork, fork.end().averageBytes())),
             told ? mean(forks, fork -> fork.end().parts().get("activations")) : null,
@@ -123,6 +126,7 @@ record ForwardView(List<Row> rows) implements StudyView {
                       .formatted(
                           Format.significant(row.low(), 3), Format.significant(row.high(), 3)),
               Format.significant(row.samplesPerSecond(), 3),
+              row.ofLimit() == null ? "–" : Format.percent(row.ofLimit(), 0),
               megabytes(row.peakBytes()),
               megabytes(row.averageBytes()),
               row.activationBytes() == null ? "–" : megabytes(row.activationBytes()),
@@ -138,12 +142,14 @@ record ForwardView(List<Row> rows) implements StudyView {
             "tok/s",
             "95 %",
             "seq/s",
+            "of limit",
             "peak MB",
             "average MB",
             "activations MB",
             "MB a sequence"),
         lines,
-        "Logits of every position. How a batch is computed is the engine's affair: steelyard forwards"
+        "Logits of every position; of limit: the least time that reading the model once and all"
+            + " products take, by './steelyard calibrate --roofline', as a share of the time. How a batch is computed is the engine's affair: steelyard forwards"
             + " its sequences one after the other, so that its activations don't grow with the"
             + " batch; llamacpp takes them into one batch as far as its context holds them. Peak and"
             + " average of the resident memory, without a runtime that hosts the engine; activations"

@@ -38,7 +38,7 @@ final class ModelSynthCommand implements Callable<Integer> {
       defaultValue = "Q8_0",
       description = {
         "F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M or Q6_K; the last three mix types as llama.cpp's"
-            + " quantiser does, with Q8_0 where rows are no multiple of 256 wide"
+            + " quantiser does"
       })
   String type;
 

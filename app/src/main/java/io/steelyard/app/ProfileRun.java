@@ -95,13 +95,11 @@ final class ProfileRun {
     ProfileView.Timing timing = measure(folder);
     ProfileView view =
         new ProfileView(
-            workload.name(),
+            workload.name() + " by " + label,
             "%s of %s by %s".formatted(workload.name(), study.model().name(), label),
-            "%s, %s, %s"
+            "%s, %s"
                 .formatted(
-                    study.model().name(),
-                    label,
-                    Format.count(study.settings().threads(), "thread")),
+                    study.model().name(), Format.count(study.settings().threads(), "thread")),
             new ProfileGraph.Timed(SteelyardEngine.class, TimedCall.name(workload)));
     view.print(console, folder, timing);
   }

@@ -17,7 +17,7 @@ import java.util.List;
 /**
  * What a {@link Profiler} left in its folder, for a person: a table by operator, and a flame graph.
  *
- * @param name of what ran, such as {@code pp512}
+ * @param name of what ran, such as {@code pp512 by steelyard}
  * @param title of the table
  * @param how it ran, under the flame graph's name
  * @param timed whose calls were timed

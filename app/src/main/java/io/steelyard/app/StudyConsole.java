@@ -24,7 +24,6 @@ import io.steelyard.reports.QualityTable;
 import io.steelyard.reports.terminal.Style;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,8 +41,7 @@ final class StudyConsole {
   private static final int MOST_LEFT_OUT = 6;
 
   private final Console console;
-  private final boolean json;
-
+  private final Optional<Consumer<Object>> documents;
   private final Printer printer;
 
   /** Prints what came of a run. */
@@ -63,8 +61,25 @@ final class StudyConsole {
   }
 
   StudyConsole(Console console, boolean json, Printer printer) {
+    this(
+        console,
+        Optional.<Consumer<Object>>of(document -> console.result(Json.pretty(document)))
+            .filter(_ -> json),
+        printer);
+  }
+
+  /**
+   * Prints nothing of what came of a run.
+   *
+   * @param documents hears it instead
+   */
+  StudyConsole(Console console, Consumer<Object> documents, Printer printer) {
+    this(console, Optional.of(documents), printer);
+  }
+
+  private StudyConsole(Console console, Optional<Consumer<Object>> documents, Printer printer) {
     this.console = console;
-    this.json = json;
+    this.documents = documents;
     this.printer = printer;
   }
 
@@ -167,8 +182,8 @@ final class StudyConsole {
       outcome = run(directory, registry, watching);
     }
     new RunReports(directory, outcome).write(console);
-    if (json) {
-      console.result(Json.pretty(printer.document(directory, outcome)));
+    if (documents.isPresent()) {
+      documents.get().accept(printer.document(directory, outcome));
     } else {
       if (!outcome.parity()) {
         console.table(ParityTable.render(outcome.summary(), console.style()));
@@ -248,6 +263,10 @@ final class StudyConsole {
     }
   }
 
+  private static boolean hasShare(String metric) {
+    return WITH_SHARES.contains(metric) || metric.startsWith(Study.FORWARD);
+  }
+
   private static void printComparison(
       Console console, RunDirectory directory, StudyRun.Outcome outcome) {
     Style style = console.style();
@@ -269,7 +288,7 @@ final class StudyConsole {
     console.blank();
     console.result("Report: " + directory.path().resolve("report.md"));
     Study plan = directory.plan();
-    if (plan.limits().isEmpty() && !Collections.disjoint(plan.metrics(), WITH_SHARES)) {
+    if (plan.limits().isEmpty() && plan.metrics().stream().anyMatch(StudyConsole::hasShare)) {
       console.note(RooflineTable.advice(plan.settings().threads()));
     }
   }

@@ -48,6 +48,7 @@ interface StudyView {
     return Stream.of(
             AttentionView.of(directory, outcome),
             AttentionGrowthView.of(directory, outcome),
+            AttentionImpactView.of(directory, outcome),
             RingRanksView.of(directory, outcome),
             RingExactnessView.of(directory, outcome),
             DiffusionView.of(directory, outcome),

@@ -164,7 +164,7 @@ final class AttentionExtremeTest {
   void timeIsPredictedByTheScoresThatAVariantCounts() {
     ExtremeCost cost =
         new ExtremeCost(
-            new AttentionProblem(2, 2, 16, 1, true, DataType.F32, Tier.REFERENCE, 1, true, true),
+            new AttentionProblem(2, 2, 16, 1, 0, true, DataType.F32, Tier.REFERENCE, 1, true, true),
             "flash");
     assertThat(cost.at(1024).points()).isZero();
     cost.measured(1024, 1e-3, 0);

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Plots of runs whose times follow laws that are known. */
 final class AttentionPlotTest {
   private static final AttentionProblem PROBLEM =
-      new AttentionProblem(2, 2, 16, 1, true, DataType.F32, Tier.REFERENCE, 1, true, true);
+      new AttentionProblem(2, 2, 16, 1, 0, true, DataType.F32, Tier.REFERENCE, 1, true, true);
 
   private static final LoadReport.Settings SETTINGS =
       new LoadReport.Settings("", "", "", 1, "", 0, 0, false, 0, 0, 0);
@@ -269,6 +269,8 @@ final class AttentionPlotTest {
               null,
               null,
               "baseline",
+              null,
+              null,
               null,
               null,
               null,

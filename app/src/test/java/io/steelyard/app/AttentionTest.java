@@ -11,12 +11,15 @@ import io.steelyard.lab.record.Journal;
 import io.steelyard.lab.record.Json;
 import io.steelyard.lab.record.RunDirectory;
 import io.steelyard.lab.record.Summary;
+import io.steelyard.lab.study.Cell;
 import io.steelyard.lab.study.Study;
+import io.steelyard.lab.study.Workload;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -145,15 +148,9 @@ final class AttentionTest {
 
   @Test
   void variantsOfAQuickStudyShareAProcess() throws Exception {
-    AttentionProblem problem =
-        new AttentionProblem(1, 1, 16, 1, true, DataType.F32, Kernels.best(), 1, true, true);
-    Map<String, AttentionStudy.Label> labels = new LinkedHashMap<>();
-    for (String variant : List.of("flash", "sparse")) {
-      labels.put(variant, new AttentionStudy.Label(variant, problem));
-    }
     Study study =
         AttentionQuickCommand.sharing(
-            new AttentionStudy(labels, List.of(1024), 60)
+            study("flash", "sparse")
                 .of("quick", "attention quick", new Study.Design(3, 1, 1, 1, 60, 0.02, 42)));
 
     int code =
@@ -181,6 +178,100 @@ final class AttentionTest {
     }
   }
 
+  private static AttentionStudy study(String... variants) {
+    AttentionProblem problem =
+        new AttentionProblem(1, 1, 16, 1, 0, true, DataType.F32, Kernels.best(), 1, true, true);
+    Map<String, AttentionStudy.Label> labels = new LinkedHashMap<>();
+    for (String variant : variants) {
+      labels.put(variant, new AttentionStudy.Label(variant, problem));
+    }
+    return new AttentionStudy(labels, List.of(1024), 60);
+  }
+
+  private static String cell(String label) {
+    return new Cell(label, Workload.operation("1K")).id();
+  }
+
+  @Test
+  void variantsThatDoNotFitTogetherAreInGroups() {
+    AttentionStudy study = study("flash", "dense", "sparse", "ring");
+    long room = 5 * AttentionStudy.PROCESS_BYTES / 2;
+
+    assertThat(study.groups(Map.of(), Long.MAX_VALUE)).isEmpty();
+    assertThat(study.groups(Map.of(), room))
+        .isEqualTo(Map.of(cell("flash"), 0, cell("dense"), 0, cell("sparse"), 1, cell("ring"), 1));
+    assertThat(study.groups(Map.of(cell("dense"), "left out"), room))
+        .isEqualTo(Map.of(cell("flash"), 0, cell("sparse"), 0, cell("ring"), 1));
+    assertThat(study.groups(Map.of(), 0).values()).containsExactlyInAnyOrder(0, 1, 2, 3);
+  }
+
+  @Test
+  void groupsAreMeasuredOneAfterTheOther() throws Exception {
+    Study together =
+        study("flash", "dense", "sparse")
+            .of("range", "attention", new Study.Design(3, 2, 1, 1, 60, 0.02, 42));
+    Study study =
+        together.toBuilder()
+            .groups(Map.of(cell("flash"), 0, cell("dense"), 1, cell("sparse"), 0))
+            .build();
+
+    int code = new StudyConsole(new Console(), false, new ViewPrinter()).begin(folder, "g", study);
+
+    assertThat(code).isZero();
+    try (Stream<Path> runs = Files.list(folder);
+        RunDirectory run = RunDirectory.open(folder, runs.findFirst().orElseThrow().toString())) {
+      Set<String> running = new TreeSet<>();
+      Set<Set<String>> seen = new LinkedHashSet<>();
+      for (Entry entry : Journal.read(run.journalFile())) {
+        if (entry instanceof Entry.ForkStart start) {
+          running.add(start.cell());
+          seen.add(Set.copyOf(running));
+        } else if (entry instanceof Entry.ForkEnd end) {
+          running.remove(end.cell());
+        }
+      }
+      assertThat(seen)
+          .contains(Set.of(cell("flash"), cell("sparse")), Set.of(cell("dense")))
+          .allMatch(cells -> cells.size() == 1 || !cells.contains(cell("dense")));
+    }
+  }
+
+  @Test
+  void impactTellsMemoryAndCountersInOneDocument() {
+    CommandLineTest.Outcome outcome = impact("2", "dilated:segments=64,rates=2");
+    CommandLineTest.Outcome several = impact("1", "dilated:segments=64,rates=2,flash");
+
+    assertThat(outcome.code()).as(outcome.err()).isZero();
+    Impact impact = Json.read(outcome.out(), Impact.class);
+    assertThat(impact.impact())
+        .extracting(AttentionImpactView.Row::kept)
+        .containsExactly("neither", "pattern cache", "memory pool", "both");
+    AttentionImpactView.Row neither = impact.impact().getFirst();
+    AttentionImpactView.Row both = impact.impact().getLast();
+    assertThat(neither.savedBytes()).isNull();
+    assertThat(neither.pieces()).isPositive();
+    assertThat(neither.reused()).isZero();
+    assertThat(neither.made()).isPositive();
+    assertThat(neither.found()).isZero();
+    assertThat(both.savedBytes()).isBetween(both.savedLow(), both.savedHigh());
+    assertThat(both.pieces()).isZero();
+    assertThat(both.reused()).isEqualTo(neither.pieces());
+    assertThat(both.made()).isZero();
+    assertThat(both.found()).isEqualTo(neither.made());
+    assertThat(several.code()).as(several.err()).isZero();
+    assertThat(Json.read(several.out(), List.class)).hasSize(2);
+  }
+
+  private CommandLineTest.Outcome impact(String forks, String variants) {
+    List<String> all = new ArrayList<>(List.of("impact", "--lengths", "300", "--heads", "2"));
+    all.addAll(List.of("--dim", "16", "--forks", forks, "--trials", "1", "--json"));
+    all.addAll(List.of("--runs", folder.resolve("runs").toString(), "--variants", variants));
+    return attention(all.toArray(String[]::new));
+  }
+
+  private record Impact(
+      Summary summary, List<AttentionView.Row> rows, List<AttentionImpactView.Row> impact) {}
+
   private static AttentionView.Row row(String variant, double milliseconds, String verdict) {
     boolean baseline = verdict.equals("baseline");
     double speedup = 100 / milliseconds;
@@ -196,6 +287,8 @@ final class AttentionTest {
         baseline ? null : speedup * 1.1,
         verdict,
         baseline ? 1.0 : 0.1,
+        baseline ? 1.0 : 0.1,
+        1.0,
         1.0,
         1.0,
         1.0,

@@ -31,6 +31,15 @@ import java.util.Optional;
  * few.
  */
 final class AttentionEngine extends AttentionKernelEngine {
+  /** A pass of at most so many nanoseconds is made once more, to see what is kept for it. */
+  private static final long ONCE_MORE = 2_000_000_000L;
+
+  private static final MemoryPool.Statistics NOTHING_OF_POOL =
+      new MemoryPool.Statistics(0, 0, 0, 0, 0, 0);
+
+  private static final PatternCache.Statistics NOTHING_OF_PATTERNS =
+      new PatternCache.Statistics(0, 0, 0, 0);
+
   private Map<String, String> options = Map.of();
   private AttentionProblem problem;
   private Variant variant;
@@ -88,7 +97,7 @@ final class AttentionEngine extends AttentionKernelEngine {
         return new KernelReport(
             nanos,
             right ? 0 : Math.max(error.relative(), Double.MIN_NORMAL),
-            prove ? Optional.of(counts(of, before, operations, error)) : Optional.empty());
+            prove ? Optional.of(counts(of, before, operations, nanos, error)) : Optional.empty());
       }
     } catch (IllegalArgumentException e) {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
@@ -122,22 +131,47 @@ final class AttentionEngine extends AttentionKernelEngine {
   }
 
   private Map<String, Long> counts(
-      Problem of, Counts before, long operations, Oracle.Deviation error) {
+      Problem of, Counts before, long operations, long nanos, Oracle.Deviation error) {
     Counts done = workbench.counts().since(before);
     Map<String, Long> counts = new LinkedHashMap<>();
     counts.put("scores", done.scores() / operations);
+    counts.put("chosen_scores", done.chosen() / operations);
     counts.put("dense_scores", of.inputs().shape().scores());
     counts.put("bytes_moved", done.bytesMoved() / operations);
     counts.put("scratch_bytes", done.scratchBytes());
     counts.put("rows_checked", error.rows());
+    counts.put("density_e9", Math.round(error.density() * 1e9));
     counts.put("relative_error_e12", Math.round(error.relative() * 1e12));
     MemoryPool.Statistics pool = workbench.pool().statistics();
-    counts.put("pool_allocations", pool.allocations());
-    counts.put("pool_reuses", pool.reuses());
     PatternCache.Statistics patterns = workbench.patterns().statistics();
-    counts.put("pattern_hits", patterns.hits());
-    counts.put("pattern_misses", patterns.misses());
+    counts.put("pool_peak_bytes", pool.peakBytes());
+    counts.put("pattern_evictions", patterns.evictions());
+    putKept(counts, "", pool, patterns, NOTHING_OF_POOL, NOTHING_OF_PATTERNS);
+    if (nanos <= ONCE_MORE * operations) {
+      variant.forward(of.inputs(), workbench, of.outputs());
+      putKept(
+          counts,
+          "warm_",
+          workbench.pool().statistics(),
+          workbench.patterns().statistics(),
+          pool,
+          patterns);
+    }
     return counts;
+  }
+
+  /** What pool and cache did since an earlier count. */
+  private static void putKept(
+      Map<String, Long> counts,
+      String when,
+      MemoryPool.Statistics pool,
+      PatternCache.Statistics patterns,
+      MemoryPool.Statistics poolBefore,
+      PatternCache.Statistics patternsBefore) {
+    counts.put(when + "pool_allocations", pool.allocations() - poolBefore.allocations());
+    counts.put(when + "pool_reuses", pool.reuses() - poolBefore.reuses());
+    counts.put(when + "pattern_hits", patterns.hits() - patternsBefore.hits());
+    counts.put(when + "pattern_misses", patterns.misses() - patternsBefore.misses());
   }
 
   private void forget() {

@@ -17,6 +17,8 @@ import java.util.Map;
  * @param kvHeads heads of keys and values
  * @param dimension values of a head
  * @param batch sequences, or {@link #AUTO}
+ * @param autoBytes the most that inputs and results of {@link #AUTO} sequences may take; one is
+ *     taken in any case
  * @param causal whether queries see no position after their own
  * @param type of queries, keys, values and results
  * @param tier kernels
@@ -29,6 +31,7 @@ public record AttentionProblem(
     int kvHeads,
     int dimension,
     int batch,
+    long autoBytes,
     boolean causal,
     DataType type,
     Tier tier,
@@ -56,6 +59,7 @@ public record AttentionProblem(
     options.put("kv-heads", Integer.toString(kvHeads));
     options.put("dim", Integer.toString(dimension));
     options.put("batch", Integer.toString(batch));
+    options.put("auto-bytes", Long.toString(autoBytes));
     options.put("causal", Boolean.toString(causal));
     options.put("dtype", type.name().toLowerCase(Locale.ROOT));
     options.put("tier", tier.label());
@@ -72,6 +76,9 @@ public record AttentionProblem(
         number(options, "kv-heads"),
         number(options, "dim"),
         number(options, "batch"),
+        options.containsKey("auto-bytes")
+            ? whole(options, "auto-bytes", 0, Long.MAX_VALUE)
+            : Long.MAX_VALUE,
         Boolean.parseBoolean(options.get("causal")),
         DataType.valueOf(options.getOrDefault("dtype", "f32").toUpperCase(Locale.ROOT)),
         Tier.ofLabel(options.getOrDefault("tier", "")).orElseGet(Kernels::best),
@@ -81,26 +88,53 @@ public record AttentionProblem(
   }
 
   private static int number(Map<String, String> options, String key) {
+    return (int) whole(options, key, Integer.MIN_VALUE, Integer.MAX_VALUE);
+  }
+
+  private static long whole(Map<String, String> options, String key, long least, long most) {
     try {
-      return Integer.parseInt(options.getOrDefault(key, ""));
+      long number = Long.parseLong(options.getOrDefault(key, ""));
+      if (number >= least && number <= most) {
+        return number;
+      }
     } catch (NumberFormatException e) {
-      throw new IllegalArgumentException(
-          "the engine attention is made by './steelyard attention': %s=%s is no number"
-              .formatted(key, options.get(key)),
-          e);
+      // Refused as one that is out of bounds.
     }
+    throw new IllegalArgumentException(
+        "the engine attention is made by './steelyard attention': %s=%s is no number"
+            .formatted(key, options.get(key)));
   }
 
   /** The shape at a length. */
   public AttentionShape shape(int length) {
-    int sequences = batch == AUTO ? Math.clamp(AUTO_TOKENS / length, 1, AUTO_SEQUENCES) : batch;
+    if (batch != AUTO) {
+      return shape(batch, length);
+    }
+    int sequences = Math.clamp(AUTO_TOKENS / length, 1, AUTO_SEQUENCES);
+    while (sequences > 1 && bytes(shape(sequences, length)) > autoBytes) {
+      sequences--;
+    }
+    return shape(sequences, length);
+  }
+
+  private AttentionShape shape(int sequences, int length) {
     return new AttentionShape(sequences, length, heads, kvHeads, dimension, causal);
   }
 
   /** The same problem with or without what is kept from one pass to the next. */
   public AttentionProblem keeping(boolean scratchMemory, boolean madePatterns) {
     return new AttentionProblem(
-        heads, kvHeads, dimension, batch, causal, type, tier, threads, scratchMemory, madePatterns);
+        heads,
+        kvHeads,
+        dimension,
+        batch,
+        autoBytes,
+        causal,
+        type,
+        tier,
+        threads,
+        scratchMemory,
+        madePatterns);
   }
 
   /** The problem in a few words. */
@@ -121,7 +155,11 @@ public record AttentionProblem(
 
   /** Bytes of inputs and results at a length. */
   public long bytes(int length) {
-    return AttentionInputs.bytes(shape(length), type) + AttentionOutputs.bytes(shape(length), type);
+    return bytes(shape(length));
+  }
+
+  private long bytes(AttentionShape shape) {
+    return AttentionInputs.bytes(shape, type) + AttentionOutputs.bytes(shape, type);
   }
 
   /** A length as it is named: {@code 16K}, {@code 1M}, or the plain number. */

@@ -175,6 +175,7 @@ final class RingEngine extends AttentionKernelEngine {
       Oracle.Deviation error =
           Oracle.check(held.inputs(), definition, held.outputs(), rows, SEED + calls++);
       counts.put("rows_checked", error.rows());
+      counts.put("density_e9", Math.round(error.density() * 1e9));
       counts.put("relative_error_e12", e12(error.relative()));
       counts.put("largest_error_e12", e12(error.largest()));
       return error.isRounding(problem.problem().type())

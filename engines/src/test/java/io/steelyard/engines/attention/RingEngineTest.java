@@ -45,7 +45,7 @@ final class RingEngineTest {
       int heads, int kvHeads, int batch, boolean causal, DataType type, int ranks, boolean zigzag) {
     return new RingProblem(
         new AttentionProblem(
-            heads, kvHeads, 64, batch, causal, type, Kernels.best(), 2, true, true),
+            heads, kvHeads, 64, batch, 0, causal, type, Kernels.best(), 2, true, true),
         "ring",
         1,
         ranks,

@@ -55,6 +55,11 @@ public record AttentionOutputs(
         + (long) Float.BYTES * ((long) batch * shape.heads() + head) * shape.length();
   }
 
+  /** Bytes of a row of a head: its values and its sum. */
+  long rowBytes() {
+    return type.bytes(shape.dimension()) + Float.BYTES;
+  }
+
   /** Writes the result of a query that sees no key. */
   void clear(int batch, int head, int query) {
     long rowBytes = type.bytes(shape.dimension());

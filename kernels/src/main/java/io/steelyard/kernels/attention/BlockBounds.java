@@ -10,6 +10,9 @@ import java.util.Arrays;
  * distance from it can add.
  */
 final class BlockBounds {
+  /** What a bound takes: products with the smallest and the largest values, and the centre. */
+  static final int PRODUCTS = 3;
+
   /** What sums in float32 may be off by, as a share of both norms' product: a bound must hold. */
   private static final float ROUNDING = 1e-5f;
 

@@ -55,10 +55,14 @@ final class BlockFeatures {
     return (int) Math.min((index + 1L) * block, shape.length());
   }
 
-  /** Scores that are computed for a row: of the mean query and of each with the mean keys. */
+  /**
+   * Scores that are computed for a row: of the mean query and of each with the mean keys, and the
+   * mean query's bounds.
+   */
   long scores(int queryBlock) {
     int visible = visible(queryBlock);
-    return end(visible - 1) + (long) (end(queryBlock) - queryBlock * block) * visible;
+    long withMeans = (long) (end(queryBlock) - queryBlock * block) * visible;
+    return end(visible - 1) + withMeans + (long) BlockBounds.PRODUCTS * visible;
   }
 
   /**

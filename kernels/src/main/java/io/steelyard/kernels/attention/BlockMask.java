@@ -39,6 +39,12 @@ final class BlockMask implements Mask {
     return blocks;
   }
 
+  /** Bytes of a mask that keeps as far as the last block. */
+  static long bytes(int length, int block) {
+    long blocks = blocks(length, block);
+    return blocks * Math.ceilDiv(blocks, Long.SIZE) * Long.BYTES;
+  }
+
   /** The mask of a rule; where it is causal, blocks that lie ahead are never kept. */
   static BlockMask of(int length, int block, boolean causal, Rule rule) {
     int blocks = blocks(length, block);
@@ -70,6 +76,11 @@ final class BlockMask implements Mask {
 
   boolean keepsBlock(int queryBlock, int keyBlock) {
     return rows[queryBlock].get(keyBlock);
+  }
+
+  @Override
+  public long bytes() {
+    return Arrays.stream(rows).mapToLong(row -> row.size() / Byte.SIZE).sum();
   }
 
   @Override

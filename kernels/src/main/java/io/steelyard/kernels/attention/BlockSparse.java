@@ -4,6 +4,7 @@ import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.StridedRows;
 import java.util.BitSet;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -21,7 +22,7 @@ record BlockSparse(
     BlockPattern pattern,
     int block,
     int window,
-    int[] rates,
+    List<Integer> rates,
     int global,
     int stride,
     double density,
@@ -43,7 +44,7 @@ record BlockSparse(
         pattern,
         parameters.whole("block", 128, 1, MOST),
         parameters.whole("window", 1024, 1, MOST),
-        parameters.wholes("rates", new int[] {1, 2, 4}, 1, MOST),
+        IntStream.of(parameters.wholes("rates", new int[] {1, 2, 4}, 1, MOST)).boxed().toList(),
         parameters.whole("global", 1, 0, MOST),
         parameters.whole("stride", 8, 1, MOST),
         parameters.number("density", 0.1, 0, 1),
@@ -57,9 +58,11 @@ record BlockSparse(
           case RANDOM, ADAPTIVE -> density * shape.scores();
           default -> fixed(shape).blocks() * (double) block * block * shape.batch() * shape.heads();
         };
+    long masks = pattern == BlockPattern.ADAPTIVE ? (long) shape.batch() * shape.heads() : 1;
     return new Estimate(
         Math.min(kept, (double) shape.scores()),
-        Estimate.panels(shape.length(), shape.dimension(), threads));
+        Estimate.panels(shape.length(), shape.dimension(), threads)
+            + masks * BlockMask.bytes(shape.length(), block));
   }
 
   @Override
@@ -69,13 +72,20 @@ record BlockSparse(
       return MaskPlan.of(inputs, workbench, this, block, () -> fixed(shape));
     }
     BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
+    long blocks = BlockMask.blocks(shape.length(), block);
     workbench.parallel(
         masks.length,
-        (index, _) ->
-            masks[index] =
-                new Pooled(inputs, block, index / shape.heads(), index % shape.heads())
-                    .mask(density));
-    return new MaskPlan(inputs, workbench, masks);
+        (index, _) -> {
+          masks[index] =
+              new Pooled(inputs, block, index / shape.heads(), index % shape.heads()).mask(density);
+          // Every query and key is read once, for the means.
+          workbench.moved(2 * inputs.type().bytes((long) shape.length() * shape.dimension()));
+          workbench.scored(
+              Math.round(Estimate.among((double) blocks, shape.causal())),
+              shape.dimension(),
+              Double.BYTES);
+        });
+    return MaskPlan.of(inputs, workbench, masks);
   }
 
   private BlockMask fixed(AttentionShape shape) {
@@ -93,8 +103,7 @@ record BlockSparse(
           return switch (pattern) {
             case LOCAL_WINDOW -> distance <= near;
             case DILATED_SPARSE ->
-                distance == 0
-                    || IntStream.of(rates).limit(PARALLELS).anyMatch(rate -> distance == rate);
+                distance == 0 || rates.stream().limit(PARALLELS).anyMatch(rate -> distance == rate);
             case GLOBAL_LOCAL -> distance <= near || i < global || j < global;
             case STRIDED -> distance <= near || j % stride == 0;
             case HIERARCHICAL -> inHierarchy(distance, j);

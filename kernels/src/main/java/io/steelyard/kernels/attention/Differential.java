@@ -38,8 +38,8 @@ record Differential(double lambda) implements Variant {
       public void run(AttentionOutputs outputs) {
         for (int batch = 0; batch < shape.batch(); batch++) {
           for (int head = 0; head < shape.heads(); head++) {
-            try (Merge first = new Merge(shape.dimension(), shape.length(), workbench.pool());
-                Merge second = new Merge(shape.dimension(), shape.length(), workbench.pool())) {
+            try (Merge first = new Merge(shape.dimension(), shape.length(), workbench);
+                Merge second = new Merge(shape.dimension(), shape.length(), workbench)) {
               half(batch, head, 0, first);
               half(batch, head, 1, second);
               first.subtract(second, lambda);
@@ -62,6 +62,7 @@ record Differential(double lambda) implements Variant {
             }
             queries.rows().put(query, row);
           }
+          workbench.moved(2L * shape.length() * inputs.type().bytes(shape.dimension()));
           int kvHead = head / shape.group();
           workbench.attend(
               shape.dimension(),

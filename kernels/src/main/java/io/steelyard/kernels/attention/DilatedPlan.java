@@ -66,11 +66,14 @@ abstract class DilatedPlan implements Plan {
             return;
           }
           int batch = index / shape.heads();
+          long cleared = 0;
           for (int position = 0; position < shape.length(); position++) {
             if (!branch(head).takes(position, offset(head))) {
               outputs.clear(batch, head, position);
+              cleared++;
             }
           }
+          workbench.moved(cleared * outputs.rowBytes());
         });
   }
 

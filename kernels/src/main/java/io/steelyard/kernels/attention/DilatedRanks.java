@@ -134,8 +134,8 @@ record DilatedRanks(Branches branches, int version, RingShards shards) implement
                 .toArray();
         for (int head = heads.firstHead(); head < heads.endHead(); head++) {
           queries.add(gathered(inputs.queries(batch, head)));
-          wholes.add(new Merge(dimension(), own.length, workbench.pool()));
-          parts.add(new Merge(dimension(), own.length, workbench.pool()));
+          wholes.add(new Merge(dimension(), own.length, workbench));
+          parts.add(new Merge(dimension(), own.length, workbench));
         }
       }
 
@@ -178,7 +178,7 @@ record DilatedRanks(Branches branches, int version, RingShards shards) implement
         parts.forEach(part -> part.forget(0, own.length));
         workbench.attend(dimension(), inputs.shape().scale(), strips);
         for (int i = 0; i < wholes.size(); i++) {
-          wholes.get(i).add(parts.get(i), workbench);
+          wholes.get(i).add(parts.get(i));
         }
         return !strips.isEmpty();
       }
@@ -243,6 +243,7 @@ record DilatedRanks(Branches branches, int version, RingShards shards) implement
               outputs.clear(batch, head, position);
             }
           }
+          workbench.moved((inputs.shape().length() - next) * outputs.rowBytes());
           wholes.get(i).scatter(outputs, batch, head, own);
         }
       }

@@ -38,7 +38,10 @@ public final class FlexRules {
     }
   }
 
-  /** Causal, and all of the first keys. */
+  /**
+   * Causal, and all of the first keys. In a problem that is causal itself nothing ahead is seen: it
+   * is {@link #causal} there.
+   */
   public static FlexRule prefix(int keys) {
     return new FlexRule() {
       private final FlexRule causal = causal();
@@ -93,8 +96,8 @@ public final class FlexRules {
     for (int head = 0; head < heads; head++) {
       slopes[head] = (float) Math.pow(2, -8.0 * (head + 1) / heads);
     }
-    return changing(
-        (score, head, query, key) -> score - slopes[head] * Math.abs((float) query - key));
+    return score(
+        (score, _, head, query, key) -> score - slopes[head] * Math.abs((float) query - key));
   }
 
   /**
@@ -103,16 +106,17 @@ public final class FlexRules {
    * <p>Source: Gemma Team, "Gemma 2" (2024).
    */
   public static FlexRule softCap(float cap) {
-    return changing((score, head, query, key) -> cap * (float) Math.tanh(score / cap));
+    return score((score, _, _, _, _) -> cap * (float) Math.tanh(score / cap));
   }
 
+  /** What becomes of a scaled score. */
   @FunctionalInterface
-  private interface Change {
-    float of(float score, int head, int query, int key);
+  public interface ScoreChange {
+    float of(float score, int batch, int head, int query, int key);
   }
 
-  /** A rule that hides nothing. */
-  private static FlexRule changing(Change change) {
+  /** A rule that hides nothing and changes scores. */
+  public static FlexRule score(ScoreChange change) {
     return new FlexRule() {
       @Override
       public boolean sees(int batch, int head, int query, int key) {
@@ -121,7 +125,7 @@ public final class FlexRules {
 
       @Override
       public float score(float score, int batch, int head, int query, int key) {
-        return change.of(score, head, query, key);
+        return change.of(score, batch, head, query, key);
       }
 
       @Override

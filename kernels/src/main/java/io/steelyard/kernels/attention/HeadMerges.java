@@ -10,11 +10,11 @@ final class HeadMerges implements AutoCloseable {
   private final List<Merge> parts = new ArrayList<>();
   private final int length;
 
-  HeadMerges(AttentionShape shape, MemoryPool pool) {
+  HeadMerges(AttentionShape shape, Workbench workbench) {
     length = shape.length();
     for (int i = 0; i < shape.group(); i++) {
-      wholes.add(new Merge(shape.dimension(), length, pool));
-      parts.add(new Merge(shape.dimension(), length, pool));
+      wholes.add(new Merge(shape.dimension(), length, workbench));
+      parts.add(new Merge(shape.dimension(), length, workbench));
     }
   }
 
@@ -35,9 +35,9 @@ final class HeadMerges implements AutoCloseable {
   }
 
   /** Adds this step's results. */
-  void merge(Workbench workbench) {
+  void merge() {
     for (int i = 0; i < wholes.size(); i++) {
-      wholes.get(i).add(parts.get(i), workbench);
+      wholes.get(i).add(parts.get(i));
     }
   }
 

@@ -61,6 +61,11 @@ final class KeyMask implements Mask {
   }
 
   @Override
+  public long bytes() {
+    return bytes(length);
+  }
+
+  @Override
   public boolean keeps(int query, int key) {
     return (rows[query][key / BLOCK] >>> key & 1) != 0;
   }

@@ -35,10 +35,14 @@ final class KeysOfBlocks {
               computed += scores(kept, keys, query, row, shape.causal(), scores);
               mask.keepShares(row, shape.causal() ? row + 1 : shape.length(), scores, share);
             }
-            workbench.scored(computed);
+            workbench.scored(computed, shape.dimension(), Float.BYTES);
           });
       masks[i] = mask;
     }
+    workbench.holds(
+        MaskPlan.bytes(masks)
+            + MaskPlan.bytes(blocks)
+            + Estimate.columns(shape.length(), 0, shape.dimension()));
     return masks;
   }
 

@@ -55,7 +55,6 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
     // Choosing takes two pooled products, the means of the rest are a third.
     double pooled = (double) shape.scores() / Math.min(block, shape.length());
     long blocks = BlockMask.blocks(shape.length(), block);
-    long pairs = (long) Float.BYTES * blocks * blocks * shape.heads();
     long extended = Estimate.copies(shape.length() + blocks, shape, DataType.F32);
     // What a share keeps is not known before it is foreseen.
     double kept = (share > 0 ? 1 : density) * (keys > 0 ? 2 : 1) * shape.scores();
@@ -64,21 +63,28 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
         // Rows of keys are gone through as a whole, with gaps where blocks aren't kept.
         pooled + (keys > 0 ? shape.scores() : 0),
         Estimate.panels(shape.length() + blocks, shape.dimension(), threads)
-            + pairs
-            + Math.min(threads, shape.heads())
-                * Estimate.columns(shape.length(), blocks, shape.dimension())
+            + held(shape, threads)
             + (keys > 0 ? (long) shape.batch() * shape.heads() * KeyMask.bytes(shape.length()) : 0)
             + (rest == Rest.NONE ? 0 : 2 * extended * shape.kvHeads() * shape.batch()));
+  }
+
+  /** Bytes of what is foreseen of a sequence, of the threads' keys, and of all masks. */
+  private long held(AttentionShape shape, int threads) {
+    long blocks = BlockMask.blocks(shape.length(), block);
+    return Float.BYTES * blocks * blocks * shape.heads()
+        + Math.min(threads, shape.heads())
+            * Estimate.columns(shape.length(), blocks, shape.dimension())
+        + (long) shape.batch() * shape.heads() * BlockMask.bytes(shape.length(), block);
   }
 
   @Override
   public Plan plan(AttentionInputs inputs, Workbench workbench) {
     BlockMask[] masks = masks(inputs, workbench);
     if (keys > 0) {
-      return new MaskPlan(inputs, workbench, KeysOfBlocks.of(inputs, workbench, masks, keys));
+      return MaskPlan.of(inputs, workbench, KeysOfBlocks.of(inputs, workbench, masks, keys));
     }
     return switch (rest) {
-      case NONE -> new MaskPlan(inputs, workbench, masks);
+      case NONE -> MaskPlan.of(inputs, workbench, masks);
       case MEANS -> new SummedRestPlan(inputs, workbench, masks);
     };
   }
@@ -87,6 +93,7 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
   private BlockMask[] masks(AttentionInputs inputs, Workbench workbench) {
     AttentionShape shape = inputs.shape();
     int blocks = BlockMask.blocks(shape.length(), block);
+    workbench.holds(held(shape, workbench.threads()));
     BlockMask[] masks = new BlockMask[shape.batch() * shape.heads()];
     for (int batch = 0; batch < shape.batch(); batch++) {
       int sequence = batch;
@@ -110,7 +117,7 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
     float[][] shares = new float[blocks][];
     for (int i = 0; i < blocks; i++) {
       features.row(i, row);
-      workbench.scored(features.scores(i));
+      workbench.scored(features.scores(i), inputs.shape().dimension(), Float.BYTES);
       shares[i] = new float[features.visible(i)];
       for (int j = 0; j < shares[i].length; j++) {
         shares[i][j] = (float) scorer.logShare(row, j * BlockFeatures.NAMES.size());

@@ -54,12 +54,12 @@ record LongNet(Branches branches) implements Variant {
 
       private void merge(AttentionOutputs outputs, int batch, int head) {
         int length = shape.length();
-        try (Merge whole = new Merge(shape.dimension(), length, workbench.pool());
-            Merge part = new Merge(shape.dimension(), length, workbench.pool())) {
+        try (Merge whole = new Merge(shape.dimension(), length, workbench);
+            Merge part = new Merge(shape.dimension(), length, workbench)) {
           for (Branch branch : all) {
             part.forget(0, length);
             workbench.attend(shape.dimension(), shape.scale(), strips(part, batch, head, branch));
-            whole.add(part, workbench);
+            whole.add(part);
           }
           whole.write(outputs, batch, head);
         }

@@ -27,7 +27,18 @@ record MaskPlan(AttentionInputs inputs, Workbench workbench, Mask[] masks) imple
     Arrays.fill(
         masks,
         workbench.patterns().get(new PatternCache.Key(name, shape.length(), block, 0, 0), mask));
+    return of(inputs, workbench, masks);
+  }
+
+  /** Masks that each head has of its own. */
+  static MaskPlan of(AttentionInputs inputs, Workbench workbench, Mask[] masks) {
+    workbench.holds(bytes(masks));
     return new MaskPlan(inputs, workbench, masks);
+  }
+
+  /** Bytes of masks, of which several heads may share one. */
+  static long bytes(Mask[] masks) {
+    return Arrays.stream(masks).distinct().mapToLong(Mask::bytes).sum();
   }
 
   @Override

@@ -4,7 +4,6 @@ import io.steelyard.kernels.Rows;
 import io.steelyard.kernels.machine.SystemMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -106,10 +105,8 @@ public final class MemoryPool implements AutoCloseable {
     }
     Piece piece = new Piece(block(sizeClass(bytes), bytes), bytes);
     if (poison) {
-      MemorySegment memory = piece.block.memory();
-      for (long at = 0; at < memory.byteSize(); at += Float.BYTES) {
-        memory.set(ValueLayout.JAVA_FLOAT, at, Float.NaN);
-      }
+      // All ones are NaN in float32, float16 and bfloat16.
+      piece.block.memory().fill((byte) 0xFF);
     }
     return piece;
   }

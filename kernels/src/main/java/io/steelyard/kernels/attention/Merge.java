@@ -17,18 +17,26 @@ final class Merge implements AutoCloseable {
 
   private static final int ROWS_AT_ONCE = 4096;
 
+  private final Workbench workbench;
   private final int dimension;
   private final int rows;
   private final MemoryPool.Piece values;
   private final MemoryPool.Piece sums;
 
   /** Rows that have seen nothing yet. */
-  Merge(int dimension, int rows, MemoryPool pool) {
+  Merge(int dimension, int rows, Workbench workbench) {
+    this.workbench = workbench;
     this.dimension = dimension;
     this.rows = rows;
-    values = pool.takeCleared((long) Float.BYTES * dimension * rows);
-    sums = pool.take((long) Float.BYTES * rows);
+    values = workbench.pool().takeCleared((long) Float.BYTES * dimension * rows);
+    sums = workbench.pool().take((long) Float.BYTES * rows);
     forget(0, rows);
+    moved(1, DataType.F32);
+  }
+
+  /** Counts that all values and sums were read or written so many times, as some type. */
+  private void moved(int times, DataType type) {
+    workbench.moved((long) times * rows * (type.bytes(dimension) + Float.BYTES));
   }
 
   /** Makes some rows those that have seen nothing. */
@@ -49,14 +57,14 @@ final class Merge implements AutoCloseable {
   }
 
   /** Adds what all rows got elsewhere. */
-  void add(Merge part, Workbench workbench) {
+  void add(Merge part) {
     workbench.parallel(
         Math.ceilDiv(rows, ROWS_AT_ONCE),
         (index, _) -> {
           int from = index * ROWS_AT_ONCE;
           add(part, from, Math.min(from + ROWS_AT_ONCE, rows));
         });
-    workbench.moved(3L * Float.BYTES * rows * (dimension + 1L));
+    moved(3, DataType.F32);
   }
 
   private void add(Merge part, int from, int to) {
@@ -87,6 +95,7 @@ final class Merge implements AutoCloseable {
       double value = get(values.address(), at) - factor * get(other.values.address(), at);
       put(values.address(), at, (float) value);
     }
+    moved(3, DataType.F32);
   }
 
   /** Writes a head's results. */
@@ -94,6 +103,7 @@ final class Merge implements AutoCloseable {
     for (int row = 0; row < rows; row++) {
       write(outputs, batch, head, row, row);
     }
+    movedTo(outputs);
   }
 
   /** Writes the results of some of a head's positions. */
@@ -101,6 +111,12 @@ final class Merge implements AutoCloseable {
     for (int row = 0; row < rows; row++) {
       write(outputs, batch, head, row, positions[row]);
     }
+    movedTo(outputs);
+  }
+
+  private void movedTo(AttentionOutputs outputs) {
+    moved(1, DataType.F32);
+    moved(1, outputs.type());
   }
 
   private void write(AttentionOutputs outputs, int batch, int head, int row, int position) {

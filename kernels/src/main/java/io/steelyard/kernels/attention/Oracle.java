@@ -29,8 +29,10 @@ public final class Oracle {
    * @param largestLogSum difference of a row's logarithm of its sum, as a share of it where it is
    *     over 1
    * @param rows that were checked
+   * @param density share of the keys up to the causal limit that these rows see by the definition
    */
-  public record Deviation(double largest, double relative, double largestLogSum, long rows) {
+  public record Deviation(
+      double largest, double relative, double largestLogSum, long rows, double density) {
     /**
      * Whether it is rounding.
      *
@@ -89,14 +91,19 @@ public final class Oracle {
     double largestLogSum = 0;
     double errors = 0;
     double squares = 0;
+    long seen = 0;
+    long visible = 0;
     for (Sums one : sums) {
       largest = worse(largest, one.largest());
       largestLogSum = worse(largestLogSum, one.logSum());
       errors += one.errors();
       squares += one.squares();
+      seen += one.seen();
+      visible += one.visible();
     }
     double relative = squares == 0 ? Math.sqrt(errors) : Math.sqrt(errors / squares);
-    return new Deviation(largest, relative, largestLogSum, sums.length);
+    double density = visible == 0 ? 0 : (double) seen / visible;
+    return new Deviation(largest, relative, largestLogSum, sums.length, density);
   }
 
   /** A NaN is worse than any number. */
@@ -109,13 +116,14 @@ public final class Oracle {
       return IntStream.range(0, length).toArray();
     }
     Random random = new Random(seed);
-    return IntStream.concat(
-            IntStream.of(0, length - 1),
-            IntStream.generate(() -> random.nextInt(length)).limit(Math.max(0, rows - 2)))
+    return IntStream.concat(IntStream.of(0, length - 1), random.ints(0, length))
+        .distinct()
+        .limit(Math.min(length, Math.max(2, rows)))
         .toArray();
   }
 
-  private record Sums(double largest, double logSum, double errors, double squares) {}
+  private record Sums(
+      double largest, double logSum, double errors, double squares, long seen, long visible) {}
 
   private static Sums one(
       AttentionInputs inputs, Plan plan, AttentionOutputs outputs, int batch, int head, int query) {
@@ -136,7 +144,10 @@ public final class Oracle {
     double sum = outputs.logSums().getAtIndex(ValueLayout.JAVA_FLOAT, row);
     // The scores' magnitude is what their rounding is a share of.
     double off = logSum == sum ? 0 : Math.abs(sum - logSum) / Math.max(1, Math.abs(logSum));
-    return new Sums(largest, off, errors, squares);
+    int visible = shape.causal() ? query + 1 : shape.length();
+    long seen =
+        IntStream.range(0, visible).filter(key -> plan.times(batch, head, query, key) > 0).count();
+    return new Sums(largest, off, errors, squares, seen, visible);
   }
 
   /** {@link Plan#row} by a plan's {@link Plan#times} and {@link Plan#score}. */

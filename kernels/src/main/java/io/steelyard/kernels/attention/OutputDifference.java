@@ -69,6 +69,6 @@ public record OutputDifference(double largest, double relative, double largestLo
 
   /** Whether it is rounding, as {@link Oracle.Deviation#isRounding}. */
   public boolean isRounding(DataType type) {
-    return new Oracle.Deviation(largest, relative, largestLogSum, 0).isRounding(type);
+    return new Oracle.Deviation(largest, relative, largestLogSum, 0, 1).isRounding(type);
   }
 }

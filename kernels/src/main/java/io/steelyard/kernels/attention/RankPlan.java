@@ -2,7 +2,6 @@ package io.steelyard.kernels.attention;
 
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.attention.Branches.Branch;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -115,12 +114,19 @@ public record RankPlan(
             around(split, split.dense(), false, flash.dense() ? rowsOfScores(split) : 0);
         case Ring _ -> around(split, split.dense(), false, 0);
         case Differential _ -> around(split, 2 * split.dense(), false, copies(split));
-        case Sparse sparse -> around(split, (1 - sparse.ratio()) * split.dense(), false, 0);
+        case Sparse sparse ->
+            around(
+                split,
+                (1 - sparse.ratio()) * split.dense(),
+                false,
+                blockMask(split, sparse.block(), split.length()));
         case BlockSparse blocks -> blocks(blocks, split);
         case Dilated dilated ->
             branches(split, dilated.branches(), false, !dilated.improved(), false);
         case RingDilated ring -> branches(split, ring.branches(), false, true, ring.version() == 2);
         case LongNet net -> branches(split, net.branches(), true, false, false);
+        case Threshold _ -> around(split, split.dense(), true, keyMasks(split));
+        case Learned learned -> around(split, split.dense(), true, foreseen(learned, split));
         default -> around(split, split.dense(), true, 0);
       };
     } catch (ArithmeticException e) {
@@ -177,6 +183,37 @@ public record RankPlan(
     return product(split.shard(), split.rowBytes());
   }
 
+  /** Masks of a rank's queries over all single keys. */
+  private static long keyMasks(Split split) {
+    return product(
+        split.shard(),
+        Math.ceilDiv(split.length(), KeyMask.BLOCK),
+        Long.BYTES,
+        split.heads(),
+        split.batch());
+  }
+
+  /** A mask of a rank's blocks of queries over so many positions of keys. */
+  private static long blockMask(Split split, long block, long keys) {
+    return product(
+        Math.ceilDiv(split.shard(), block),
+        Math.ceilDiv(Math.ceilDiv(keys, block), Long.SIZE),
+        Long.BYTES);
+  }
+
+  /** What a scorer foresees of a sequence's heads, and the masks that are made of it. */
+  private static long foreseen(Learned learned, Split split) {
+    long block = learned.block();
+    long shares =
+        product(
+            Math.ceilDiv(split.shard(), block),
+            Math.ceilDiv(split.length(), block),
+            Float.BYTES,
+            split.heads());
+    long masks = product(blockMask(split, block, split.length()), split.heads(), split.batch());
+    return sum(shares, masks, learned.keys() > 0 ? keyMasks(split) : 0);
+  }
+
   /** Every rank's keys and values visit every other rank. */
   private static RankPlan around(Split split, double scores, boolean bound, long more) {
     long keys = product(split.keyRows(split.shard()), split.kvHeads());
@@ -197,21 +234,27 @@ public record RankPlan(
         switch (pattern.pattern()) {
           case LOCAL_WINDOW -> pattern.window() / block / 2 * block + block;
           case DILATED_SPARSE ->
-              (1 + Arrays.stream(pattern.rates()).limit(3).asLongStream().max().orElse(0)) * block;
+              (1 + pattern.rates().stream().limit(3).mapToLong(rate -> rate).max().orElse(0))
+                  * block;
           default -> split.length();
         };
     boolean counted =
         pattern.pattern() != BlockPattern.RANDOM && pattern.pattern() != BlockPattern.ADAPTIVE;
     double scores = counted ? fixed(pattern, split) : pattern.density() * split.dense();
     boolean bound = Double.isNaN(scores);
+    long masks = pattern.pattern() == BlockPattern.ADAPTIVE ? split.heads() * split.batch() : 1;
     if (reach >= split.length() - split.shard()) {
-      return around(split, bound ? split.dense() : scores, bound, 0);
+      long mask = product(masks, blockMask(split, block, split.length()));
+      return around(split, bound ? split.dense() : scores, bound, mask);
     }
     long keys = product(split.keyRows(reach), split.kvHeads(), split.causal() ? 1 : 2);
     return of(
         split,
         bound ? split.dense() : scores,
-        sum(panels(split, split.shard() + reach), keys),
+        sum(
+            panels(split, split.shard() + reach),
+            keys,
+            blockMask(split, block, split.shard() + reach)),
         keys,
         Travels.WINDOW,
         bound);
@@ -233,7 +276,10 @@ public record RankPlan(
     long reach =
         Math.max(
             Math.max(pattern.window(), LEAST_SAMPLE),
-            block * Math.max(pattern.global(), Arrays.stream(pattern.rates()).max().orElse(1)));
+            block
+                * Math.max(
+                    pattern.global(),
+                    pattern.rates().stream().mapToInt(rate -> rate).max().orElse(1)));
     long step = Math.ceilDiv(reach + block, period) * period;
     long most = Math.min(3 * step, split.length());
     if (most / block > MOST_BLOCKS || most > Integer.MAX_VALUE) {

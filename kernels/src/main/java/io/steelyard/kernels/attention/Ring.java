@@ -66,14 +66,14 @@ record Ring(int ranks) implements Variant {
 
       private void ring(AttentionOutputs outputs, int batch, int kvHead) {
         int firstHead = kvHead * shape.group();
-        try (HeadMerges heads = new HeadMerges(shape, workbench.pool())) {
+        try (HeadMerges heads = new HeadMerges(shape, workbench)) {
           for (int step = 0; step < ranks; step++) {
             // Two chunks of keys would write the same rows: one after the other.
             for (int chunk = 0; chunk < (shape.causal() ? 2 : 1); chunk++) {
               heads.forget();
               workbench.attend(
                   shape.dimension(), shape.scale(), strips(heads, batch, kvHead, step, chunk));
-              heads.merge(workbench);
+              heads.merge();
             }
           }
           heads.write(outputs, batch, firstHead);

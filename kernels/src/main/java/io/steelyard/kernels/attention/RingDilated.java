@@ -82,8 +82,8 @@ record RingDilated(Branches branches, int ranks, int version) implements Variant
       values = gathered(inputs.values(batch, heads.kvHead()));
       for (int head = heads.firstHead(); head < heads.endHead(); head++) {
         queries.add(gathered(inputs.queries(batch, head)));
-        wholes.add(new Merge(shape.dimension(), positions.length, workbench.pool()));
-        parts.add(new Merge(shape.dimension(), positions.length, workbench.pool()));
+        wholes.add(new Merge(shape.dimension(), positions.length, workbench));
+        parts.add(new Merge(shape.dimension(), positions.length, workbench));
       }
     }
 
@@ -111,7 +111,7 @@ record RingDilated(Branches branches, int ranks, int version) implements Variant
         parts.forEach(part -> part.forget(0, positions.length));
         workbench.attend(shape.dimension(), shape.scale(), strips);
         for (int i = 0; i < wholes.size(); i++) {
-          wholes.get(i).add(parts.get(i), workbench);
+          wholes.get(i).add(parts.get(i));
         }
       }
       for (int i = 0; i < wholes.size(); i++) {

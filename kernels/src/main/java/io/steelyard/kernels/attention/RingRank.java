@@ -35,10 +35,10 @@ final class RingRank implements RankPass {
     this.workbench = workbench;
     own = inputs.shape();
     for (int i = 0; i < own.batch() * own.heads(); i++) {
-      wholes.add(new Merge(own.dimension(), own.length(), workbench.pool()));
+      wholes.add(new Merge(own.dimension(), own.length(), workbench));
     }
     for (int i = 0; i < (shards.ranks() == 1 ? 0 : own.group()); i++) {
-      parts.add(new Merge(own.dimension(), own.length(), workbench.pool()));
+      parts.add(new Merge(own.dimension(), own.length(), workbench));
     }
   }
 
@@ -84,7 +84,7 @@ final class RingRank implements RankPass {
                 seeing)));
     if (!fresh) {
       for (int i = 0; i < parts.size(); i++) {
-        targets.get(i).add(parts.get(i), workbench);
+        targets.get(i).add(parts.get(i));
       }
     }
     return true;

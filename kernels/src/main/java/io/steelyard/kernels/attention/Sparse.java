@@ -53,7 +53,9 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
   @Override
   public Estimate estimate(AttentionShape shape, DataType type, int threads) {
     return new Estimate(
-        (1 - ratio) * shape.scores(), Estimate.panels(shape.length(), shape.dimension(), threads));
+        (1 - ratio) * shape.scores(),
+        Estimate.panels(shape.length(), shape.dimension(), threads)
+            + BlockMask.bytes(shape.length(), block));
   }
 
   @Override

@@ -11,8 +11,8 @@ import java.util.SplittableRandom;
  * <p>A head's threshold is a quantile of its scores, estimated from some that are drawn. Of a block
  * of keys each query first knows an upper bound of its scores; blocks whose bound lies under the
  * threshold are skipped unseen, the others are computed. Of the scores that reach the threshold a
- * row keeps the largest, as many as the density asks for; a row in which none does keeps its
- * largest.
+ * row keeps the largest, as many as the density asks for; a row in which none does keeps the
+ * largest that was computed, those of the block with the highest bound among them.
  *
  * @param density share of the keys that a row sees at most
  * @param slack the threshold lets so many times the density through: what is more than the density
@@ -41,16 +41,21 @@ record Threshold(double density, double slack, double share, int block, int seed
     return new Threshold(density, 0, parameters.number("share", 0, 0, 1), KeyMask.BLOCK, 0);
   }
 
-  /** Scores are computed to choose and again to attend, at most all of them. */
+  /** Scores are computed to choose and again to attend, at most all of them; and bounds. */
   @Override
   public Estimate estimate(AttentionShape shape, DataType type, int threads) {
     return new Estimate(
-        2.0 * shape.scores(),
+        (2 + (slack > 0 ? (double) BlockBounds.PRODUCTS / block : 0)) * shape.scores(),
         shape.scores(),
-        Estimate.panels(shape.length(), shape.dimension(), threads)
-            + Estimate.columns(
-                shape.length(), Math.ceilDiv(shape.length(), block), shape.dimension())
-            + (long) shape.batch() * shape.heads() * KeyMask.bytes(shape.length()));
+        Estimate.panels(shape.length(), shape.dimension(), threads) + held(shape, threads));
+  }
+
+  /** Bytes of all heads' masks, of a head's keys and bounds, and of threads' rows of scores. */
+  private long held(AttentionShape shape, int threads) {
+    long blocks = Math.ceilDiv(shape.length(), block);
+    return (long) shape.batch() * shape.heads() * KeyMask.bytes(shape.length())
+        + Estimate.columns(shape.length(), blocks, shape.dimension())
+        + (long) threads * Float.BYTES * (2L * shape.length() + 2 * blocks);
   }
 
   @Override
@@ -64,11 +69,15 @@ record Threshold(double density, double slack, double share, int block, int seed
           Math.ceilDiv(shape.length(), KeyMask.BLOCK),
           (part, _) -> {
             int from = shape.length() - part * KeyMask.BLOCK;
-            workbench.scored(head.choose(Math.max(0, from - KeyMask.BLOCK), from));
+            workbench.scored(
+                head.choose(Math.max(0, from - KeyMask.BLOCK), from),
+                shape.dimension(),
+                Float.BYTES);
           });
-      workbench.scored(head.samples);
+      workbench.scored(head.samples, shape.dimension(), Float.BYTES);
     }
-    return new MaskPlan(inputs, workbench, masks);
+    workbench.holds(held(shape, workbench.threads()));
+    return MaskPlan.of(inputs, workbench, masks);
   }
 
   /** One head of one sequence. */
@@ -113,7 +122,7 @@ record Threshold(double density, double slack, double share, int block, int seed
       return TopKeys.largest(scores, samples, above);
     }
 
-    /** Chooses the keys of some queries; returns how many scores were computed. */
+    /** Chooses the keys of some queries; returns how many scores and bounds were computed. */
     long choose(int from, int to) {
       float[] query = new float[shape.dimension()];
       float[] scores = new float[shape.length()];
@@ -126,6 +135,7 @@ record Threshold(double density, double slack, double share, int block, int seed
         int visible = Math.ceilDiv(end, block);
         if (slack > 0) {
           bounds.of(query, visible, bound);
+          computed += (long) BlockBounds.PRODUCTS * visible;
         }
         computed += compute(query, visible, end, bound, scores);
         if (share > 0) {

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -31,6 +32,7 @@ public final class Workbench implements AutoCloseable {
   private final int[][] end;
   private final LongAdder moved = new LongAdder();
   private final LongAdder scored = new LongAdder();
+  private final AtomicLong held = new AtomicLong();
 
   private record BandKind(DataType type, int dimension, int keysAtOnce) {}
 
@@ -71,7 +73,8 @@ public final class Workbench implements AutoCloseable {
   public Counts counts() {
     long scores = scored.sum() + bands.values().stream().mapToLong(AttentionBands::scores).sum();
     long scratch = bands.values().stream().mapToLong(AttentionBands::scratchBytes).sum();
-    return new Counts(scores, moved.sum(), pool.statistics().peakBytes() + scratch);
+    return new Counts(
+        scores, scored.sum(), moved.sum(), pool.statistics().peakBytes() + scratch + held.get());
   }
 
   /** Counts bytes that a variant reads or writes by itself. */
@@ -79,9 +82,20 @@ public final class Workbench implements AutoCloseable {
     moved.add(bytes);
   }
 
-  /** Counts scores that a variant computes to choose what is seen. */
-  void scored(long scores) {
+  /**
+   * Counts scores that a variant computes to choose what is seen, with what is read for each of
+   * them.
+   *
+   * @param valueBytes of one of the values that queries are multiplied with
+   */
+  void scored(long scores, int dimension, int valueBytes) {
     scored.add(scores);
+    moved(scores * dimension * valueBytes);
+  }
+
+  /** Counts what a plan holds in Java's heap: masks, and what they are chosen by. */
+  void holds(long bytes) {
+    held.accumulateAndGet(bytes, Math::max);
   }
 
   /** Work that is cut into parts which any thread may do. */

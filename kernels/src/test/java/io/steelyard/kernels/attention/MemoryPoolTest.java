@@ -3,6 +3,7 @@ package io.steelyard.kernels.attention;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.steelyard.kernels.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -67,6 +68,10 @@ final class MemoryPoolTest {
         MemoryPool.Piece piece = pool.take(64)) {
       for (int i = 0; i < 16; i++) {
         assertThat(piece.memory().getAtIndex(ValueLayout.JAVA_FLOAT, i)).isNaN();
+      }
+      for (int i = 0; i < 32; i++) {
+        assertThat(Oracle.value(piece.memory(), DataType.F16, i)).isNaN();
+        assertThat(Oracle.value(piece.memory(), DataType.BF16, i)).isNaN();
       }
     }
   }

@@ -53,9 +53,10 @@ public record Summary(
    * @param trials trials behind the figures
    * @param state {@code steady}, {@code no steady state} or {@code failed}
    * @param disturbed blocks of the run that were measured again because the machine was disturbed
-   * @param roofline share of the roofline, of prefill and decode; null of other metrics and where
-   *     the machine's limits were not measured. Above 1 where caches held what was read, a pass
-   *     yielded several tokens, or the engine knows faster instructions than were measured
+   * @param roofline share of the roofline, of prefill, decode and forward passes; null of other
+   *     metrics and where the machine's limits were not measured. Above 1 where caches held what
+   *     was read, a pass yielded several tokens, or the engine knows faster instructions than were
+   *     measured
    */
   public record Cell(
       String label,

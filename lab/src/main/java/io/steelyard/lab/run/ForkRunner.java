@@ -34,6 +34,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Fresh processes of the cells of a workload: start, load, warm up, trials, close; every step in
@@ -42,7 +44,8 @@ import java.util.Set;
  * <p>One works at a time. They are started and warmed up one after the other; then they take turns
  * at trials, each stopped while another works. So the trials that are compared lie seconds apart,
  * where the machine is most alike: it drifts by more from one process to the next than from call to
- * call. What only a fresh process can show, such as a cold start, each does alone.
+ * call. What only a fresh process can show, such as a cold start, each does alone; and groups whose
+ * processes don't fit into memory together follow one another.
  *
  * <p>Where labels share a process they work one after the other, each loaded anew. Of such a
  * process's memory nothing is recorded: it is no label's own. A label is warmed up there with the
@@ -106,6 +109,15 @@ final class ForkRunner implements BlockLoop.Forks {
       places.forEach(place -> run(List.of(place)));
       return;
     }
+    places.stream()
+        .collect(
+            Collectors.groupingBy(
+                place -> study.groupOf(place.cell()), TreeMap::new, Collectors.toList()))
+        .values()
+        .forEach(group -> takeTurns(group, alone));
+  }
+
+  private void takeTurns(List<Place> places, boolean alone) {
     List<Fork> forks = places.stream().map(Fork::new).toList();
     try {
       forks.forEach(fork -> fork.step(fork::begin));

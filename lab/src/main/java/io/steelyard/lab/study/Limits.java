@@ -43,6 +43,8 @@ public record Limits(
    *       cache; it multiplies P × layer operations + attention operations × (P·D + P·(P+1)/2)
    *       positions + output operations of one position. Attention is counted causally, at its
    *       actual length, and against the peak of the weights' type as well.
+   *   <li>A forward pass of B sequences is B prefills from nothing that read the matrices once,
+   *       with output operations of every position.
    * </ul>
    *
    * @param kv type of the KV cache: {@code f16}, {@code f32} or {@code q8_0}
@@ -56,7 +58,8 @@ public record Limits(
           case PREFILL -> workload.depth();
           // The last prompt token is the first input: it is counted among the tokens.
           case DECODE -> Math.max(workload.depth(), Workload.DECODE_PROMPT) - 1;
-          case START, FORWARD, COMMAND, OPERATION -> Double.NaN;
+          case FORWARD -> 0;
+          case START, COMMAND, OPERATION -> Double.NaN;
         };
     double bytesOfValue =
         switch (kv) {
@@ -68,11 +71,12 @@ public record Limits(
         };
     boolean decode = workload.kind() == Workload.Kind.DECODE;
     double passes = decode ? tokens : 1;
-    double attended = tokens * before + tokens * (tokens + 1) / 2;
+    double outputs = workload.kind() == Workload.Kind.FORWARD ? tokens : passes;
+    double attended = tokens * before + tokens * (tokens / workload.batch() + 1) / 2;
     double cached = decode ? attended : before + tokens;
     double bytes = passes * (layerBytes + outputBytes) + cached * keyValues * bytesOfValue;
     double products =
-        tokens * layerProducts + passes * outputProducts + attended * attentionProducts;
+        tokens * layerProducts + outputs * outputProducts + attended * attentionProducts;
     double multiplying = productsPerSecond > 0 ? products / productsPerSecond : unknown(decode);
     double share = Math.max(bytes / readBytesPerSecond, multiplying) * tokensPerSecond / tokens;
     return Double.isFinite(share) ? OptionalDouble.of(share) : OptionalDouble.empty();

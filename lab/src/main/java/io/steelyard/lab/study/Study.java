@@ -25,6 +25,9 @@ import java.util.Optional;
  * @param leftOut by {@link Cell#id}, why cells are not measured that would be
  * @param sharing whether labels of one engine share a process in each block, one after the other,
  *     instead of having a fresh one each
+ * @param groups by {@link Cell#id}, which processes of a block wait for one another; those of
+ *     different groups of a workload are measured one group after the other, since all of them
+ *     together wouldn't fit into memory. Without it all wait for all
  */
 public record Study(
     String command,
@@ -39,7 +42,8 @@ public record Study(
     Optional<Limits> limits,
     Optional<Precisions> precisions,
     @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Map<String, String>> leftOut,
-    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Boolean> sharing) {
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Boolean> sharing,
+    @JsonInclude(JsonInclude.Include.NON_ABSENT) Optional<Map<String, Integer>> groups) {
 
   /** Begins the metric of a benchmark's workload; its name follows. */
   public static final String OPERATION = "operation:";
@@ -282,7 +286,8 @@ public record Study(
         .limits(limits)
         .precisions(precisions)
         .leftOut(leftOut.orElse(Map.of()))
-        .sharing(sharesProcesses());
+        .sharing(sharesProcesses())
+        .groups(groups.orElse(Map.of()));
   }
 
   /** The file that a label runs. */
@@ -308,6 +313,11 @@ public record Study(
   /** Whether labels of one engine share a process in each block. */
   public boolean sharesProcesses() {
     return sharing.orElse(false);
+  }
+
+  /** The group of a cell's processes; see {@link #groups}. */
+  public int groupOf(Cell cell) {
+    return groups.map(numbers -> numbers.getOrDefault(cell.id(), 0)).orElse(0);
   }
 
   /** Whether a cell is not measured. */

@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * Makes a {@link Study} part by part. Everything but the lines allowed to differ, the limits, the
- * precisions, what is left out and the sharing of processes has to be given.
+ * precisions, what is left out, the sharing of processes and their groups has to be given.
  */
 public final class StudyBuilder {
   private final String command;
@@ -23,6 +23,7 @@ public final class StudyBuilder {
   private Optional<Study.Precisions> precisions = Optional.empty();
   private Map<String, String> leftOut = Map.of();
   private boolean sharing;
+  private Map<String, Integer> groups = Map.of();
 
   StudyBuilder(String command) {
     this.command = command;
@@ -100,6 +101,12 @@ public final class StudyBuilder {
     return this;
   }
 
+  /** Which processes of a block wait for one another, by the names of their cells. */
+  public StudyBuilder groups(Map<String, Integer> groups) {
+    this.groups = groups;
+    return this;
+  }
+
   /**
    * The study.
    *
@@ -119,6 +126,7 @@ public final class StudyBuilder {
         limits,
         precisions,
         leftOut.isEmpty() ? Optional.empty() : Optional.of(Map.copyOf(leftOut)),
-        sharing ? Optional.of(true) : Optional.empty());
+        sharing ? Optional.of(true) : Optional.empty(),
+        groups.isEmpty() ? Optional.empty() : Optional.of(Map.copyOf(groups)));
   }
 }

@@ -48,6 +48,15 @@ class LimitsTest {
   }
 
   @Test
+  void forwardPutsOutEveryPositionOfEachSequence() {
+    // 64 × 130 operations, and 4 × 136 positions × 2: 9,408 operations, of 2 s.
+    assertThat(share(10_000, Workload.forward(4, 16), "f16", 32))
+        .isCloseTo(0.4704, within(ROUNDING));
+    // 100 bytes of matrices, and 64 positions × 10 bytes: 740 bytes, of 2 s.
+    assertThat(share(20_000, Workload.forward(4, 16), "f16", 32)).isCloseTo(0.37, within(ROUNDING));
+  }
+
+  @Test
   void withoutAKnownPeakOnlyDecodeHasAShare() {
     assertThat(share(0, Workload.decode(4, 0), "f16", 2)).isCloseTo(0.55, within(ROUNDING));
     assertThat(TestData.limits(0).share(Workload.prefill(10, 3), "f16", 10)).isEmpty();
@@ -67,7 +76,7 @@ class LimitsTest {
     Limits limits = TestData.limits(10_000);
 
     assertThat(limits.share(Workload.start(512, 64, 0), "f16", 1)).isEmpty();
-    assertThat(limits.share(Workload.forward(4, 16), "f16", 1)).isEmpty();
+    assertThat(limits.share(Workload.forward(4, 16), "q4_0", 1)).isEmpty();
     assertThat(limits.share(Workload.decode(4, 0), "q4_0", 1)).isEmpty();
   }
 }

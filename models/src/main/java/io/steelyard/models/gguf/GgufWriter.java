@@ -102,7 +102,7 @@ public final class GgufWriter {
    * Writes the file, replacing one of that name.
    *
    * @param out where to; its directory must be there
-   * @param listener hears bytes written
+   * @param listener hears bytes of tensors written
    * @throws ModelException if it can't be written, above all for want of space
    */
   public void write(Path out, ProgressListener listener) {
@@ -113,7 +113,7 @@ public final class GgufWriter {
    * Writes the file, replacing one of that name.
    *
    * @param out where to; its directory must be there
-   * @param listener hears bytes written
+   * @param listener hears bytes of tensors written
    * @param check runs when all is written; what it throws keeps the file from appearing
    * @throws ModelException if it can't be written, above all for want of space
    */
@@ -137,7 +137,7 @@ public final class GgufWriter {
       try (FileChannel channel =
           FileChannel.open(partial, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
         writeFully(channel, ByteBuffer.wrap(header), 0);
-        writeTensors(channel, header.length, placed, new Progress(listener, size));
+        writeTensors(channel, header.length, placed, new Progress(listener, tensorBytes()));
         // The last tensor's padding belongs to the file.
         if (channel.size() < size) {
           writeFully(channel, ByteBuffer.allocate(1), size - 1);
@@ -167,6 +167,10 @@ public final class GgufWriter {
       offset = align(Math.addExact(offset, tensor.getValue().bytes()));
     }
     return offset;
+  }
+
+  private long tensorBytes() {
+    return tensors.values().stream().mapToLong(Entry::bytes).sum();
   }
 
   /** The header, padded to where the data begins. */

@@ -6,10 +6,12 @@ import io.steelyard.models.gguf.ValueType;
 /**
  * What of a model's shape decides on its matrices' types.
  *
+ * @param architecture as {@code general.architecture} names it
+ * @param layers how many
  * @param queriesPerKey query heads that share a key-value head
  * @param experts of a mixture; 0 where there is none
  */
-record ModelShape(String architecture, int layers, int queriesPerKey, int experts) {
+public record ModelShape(String architecture, int layers, int queriesPerKey, int experts) {
 
   static ModelShape of(Metadata metadata) {
     String architecture = metadata.string("general.architecture");

@@ -107,7 +107,7 @@ public final class Scheme {
   }
 
   /** What llama.cpp calls a file of this kind; nothing for those that it doesn't know. */
-  OptionalInt fileType() {
+  public OptionalInt fileType() {
     if (mix.isPresent()) {
       return OptionalInt.of(mix.get().fileType());
     }
@@ -115,6 +115,18 @@ public final class Scheme {
         .filter(each -> each.usual() == usual)
         .mapToInt(Mix::fileType)
         .findFirst();
+  }
+
+  /**
+   * The type of a matrix of whose columns' importance nothing is known.
+   *
+   * @param tensor its name in a GGUF file
+   * @param columns width of its rows
+   * @param shape of its model
+   * @param tied whether the model's embeddings give the logits, too
+   */
+  public DataType type(String tensor, long columns, ModelShape shape, boolean tied) {
+    return fitting(type(MatrixRole.of(tensor, tied), shape, false), columns);
   }
 
   /** The type of a matrix, before its width is looked at. */

@@ -7,6 +7,7 @@ import io.steelyard.models.UnknownNameException;
 import io.steelyard.models.diffusion.DiffusionDecoder;
 import io.steelyard.models.gguf.GgufWriter;
 import io.steelyard.models.gguf.Metadata;
+import io.steelyard.models.quantize.ModelShape;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -32,7 +33,7 @@ public final class Synth {
   public static final String RANDOM = "random";
 
   /** Goes up whenever the same shape, type and seed would give other bytes than before. */
-  public static final int GENERATION = 1;
+  public static final int GENERATION = 2;
 
   private static final double SCORE_DEVIATION = 2;
   private static final double ATTENTION_DEVIATION = 0.5;
@@ -174,6 +175,17 @@ public final class Synth {
     writer.write(out, listener);
   }
 
+  /** The type of a matrix with rows of this width. */
+  static DataType typeOf(Shape shape, PrecisionMix mix, String tensor, int columns) {
+    int queriesPerKey = shape.heads() / shape.keyValueHeads();
+    return mix.scheme()
+        .type(
+            tensor,
+            columns,
+            new ModelShape(shape.architecture(), shape.layers(), queriesPerKey, 0),
+            shape.tied());
+  }
+
   private static Map<String, Object> metadata(Shape shape, PrecisionMix mix, long seed) {
     Map<String, Object> metadata = new LinkedHashMap<>();
     String prefix = shape.architecture() + ".";
@@ -194,7 +206,7 @@ public final class Synth {
     metadata.put(prefix + "rope.freq_base", shape.ropeTheta());
     metadata.put(prefix + "rope.dimension_count", shape.headSize());
     metadata.put(prefix + "vocab_size", shape.vocabulary());
-    metadata.put("general.file_type", mix.fileType());
+    metadata.put("general.file_type", mix.scheme().fileType().orElseThrow());
     metadata.put("general.quantization_version", 2);
     metadata.putAll(new SyntheticTokenizer(shape.vocabulary()).metadata());
     if (shape.architecture().equals(DREAM)) {
@@ -210,38 +222,36 @@ public final class Synth {
       int hidden = shape.hidden();
       int keyValue = shape.keyValueWidth();
       int feedForward = shape.feedForward();
-      DataType usual = mix.usual(hidden);
-      DataType output = mix.output(hidden);
-      matrix("token_embd", shape.tied() ? output : usual, hidden, shape.vocabulary(), 1);
+      matrix("token_embd", hidden, shape.vocabulary(), 1);
       for (int layer = 0; layer < shape.layers(); layer++) {
         String block = "blk." + layer + ".";
         double share = layer == 0 ? 1 : LATER_LAYERS_SHARE;
-        DataType values = mix.sensitive(hidden, layer, shape.layers());
-        DataType down = mix.sensitive(feedForward, layer, shape.layers());
         norm(block + "attn_norm", 1);
-        matrix(block + "attn_q", usual, hidden, hidden, SCORE_DEVIATION);
-        matrix(block + "attn_k", usual, hidden, keyValue, 1);
-        matrix(block + "attn_v", values, hidden, keyValue, 1);
+        matrix(block + "attn_q", hidden, hidden, SCORE_DEVIATION);
+        matrix(block + "attn_k", hidden, keyValue, 1);
+        matrix(block + "attn_v", hidden, keyValue, 1);
         if (shape.biases()) {
           bias(block + "attn_q", hidden);
           bias(block + "attn_k", keyValue);
           bias(block + "attn_v", keyValue);
         }
-        matrix(block + "attn_output", usual, hidden, hidden, share * ATTENTION_DEVIATION);
+        matrix(block + "attn_output", hidden, hidden, share * ATTENTION_DEVIATION);
         norm(block + "ffn_norm", 1);
-        matrix(block + "ffn_gate", usual, hidden, feedForward, 1);
-        matrix(block + "ffn_up", usual, hidden, feedForward, 1);
-        matrix(block + "ffn_down", down, feedForward, hidden, share * FEED_FORWARD_DEVIATION);
+        matrix(block + "ffn_gate", hidden, feedForward, 1);
+        matrix(block + "ffn_up", hidden, feedForward, 1);
+        matrix(block + "ffn_down", feedForward, hidden, share * FEED_FORWARD_DEVIATION);
       }
       norm("output_norm", LOGIT_DEVIATION);
       if (!shape.tied()) {
-        matrix("output", output, hidden, shape.vocabulary(), 1);
+        matrix("output", hidden, shape.vocabulary(), 1);
       }
     }
 
     /** A matrix that gives vectors of unit deviation the one that is asked for. */
-    private void matrix(String name, DataType type, int columns, int rows, double deviation) {
-      tensor(name + ".weight", type, 0, deviation / Math.sqrt(columns), columns, rows);
+    private void matrix(String name, int columns, int rows, double deviation) {
+      String weight = name + ".weight";
+      DataType type = typeOf(shape, mix, weight, columns);
+      tensor(weight, type, 0, deviation / Math.sqrt(columns), columns, rows);
     }
 
     private void norm(String name, double mean) {

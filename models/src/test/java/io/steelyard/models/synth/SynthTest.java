@@ -114,7 +114,7 @@ class SynthTest {
   void givesTheSameBytesInEveryBuild(PrecisionMix mix, String sum) throws Exception {
     write(LLAMA, mix, 1, "m.gguf").close();
 
-    assertThat(Synth.GENERATION).isEqualTo(1);
+    assertThat(Synth.GENERATION).isEqualTo(2);
     assertThat(sha256(directory.resolve("m.gguf"))).isEqualTo(sum);
   }
 
@@ -155,18 +155,21 @@ class SynthTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"Q4_K_M, Q4_K", "Q5_K_M, Q5_K", "Q6_K, Q6_K"})
-  void givesRowsThatDoNotFitAKBlockQ8(PrecisionMix mix, DataType usual) {
+  @CsvSource({"Q4_K_M, Q4_K, Q5_0", "Q5_K_M, Q5_K, Q5_1", "Q6_K, Q6_K, Q8_0"})
+  void givesRowsThatDoNotFitAKBlockWhatLlamaCppDoes(
+      PrecisionMix mix, DataType usual, DataType narrow) {
     try (GgufFile file = write(NARROW, mix, 1, "m.gguf")) {
       assertShape(file, "token_embd.weight", DataType.Q8_0, 64, 300);
       for (int layer = 0; layer < 30; layer++) {
         String block = "blk." + layer + ".";
         DataType finer = FINER_OF_30.contains(layer) ? DataType.Q6_K : usual;
-        for (String name : List.of("attn_q", "attn_k", "attn_v", "attn_output")) {
-          assertShape(file, block + name + ".weight", DataType.Q8_0, 64, 64);
+        for (String name : List.of("attn_q", "attn_k", "attn_output")) {
+          assertShape(file, block + name + ".weight", narrow, 64, 64);
         }
-        assertShape(file, block + "ffn_gate.weight", DataType.Q8_0, 64, 256);
-        assertShape(file, block + "ffn_up.weight", DataType.Q8_0, 64, 256);
+        DataType values = finer == DataType.Q6_K ? DataType.Q8_0 : narrow;
+        assertShape(file, block + "attn_v.weight", values, 64, 64);
+        assertShape(file, block + "ffn_gate.weight", narrow, 64, 256);
+        assertShape(file, block + "ffn_up.weight", narrow, 64, 256);
         assertShape(file, block + "ffn_down.weight", finer, 256, 64);
       }
     }
@@ -187,14 +190,14 @@ class SynthTest {
     Shape large = Synth.shapeOf("llama-1b");
     Shape small = Synth.shapeOf("llama-135m");
 
-    assertThat(PrecisionMix.Q4_K_M.usual(large.hidden())).isEqualTo(DataType.Q4_K);
-    assertThat(PrecisionMix.Q4_K_M.output(large.hidden())).isEqualTo(DataType.Q6_K);
-    assertThat(finer(PrecisionMix.Q4_K_M, large, large.hidden())).isEqualTo(FINER_OF_16);
-    assertThat(finer(PrecisionMix.Q5_K_M, large, large.feedForward())).isEqualTo(FINER_OF_16);
-    assertThat(PrecisionMix.Q4_K_M.usual(small.hidden())).isEqualTo(DataType.Q8_0);
-    assertThat(PrecisionMix.Q4_K_M.output(small.hidden())).isEqualTo(DataType.Q8_0);
-    assertThat(finer(PrecisionMix.Q4_K_M, small, small.hidden())).isEmpty();
-    assertThat(finer(PrecisionMix.Q4_K_M, small, small.feedForward())).isEqualTo(FINER_OF_30);
+    assertThat(type(large, "blk.3.attn_q")).isEqualTo(DataType.Q4_K);
+    assertThat(type(large, "token_embd")).isEqualTo(DataType.Q6_K);
+    assertThat(finer(PrecisionMix.Q4_K_M, large, "attn_v")).isEqualTo(FINER_OF_16);
+    assertThat(finer(PrecisionMix.Q5_K_M, large, "ffn_down")).isEqualTo(FINER_OF_16);
+    assertThat(type(small, "blk.3.attn_q")).isEqualTo(DataType.Q5_0);
+    assertThat(type(small, "token_embd")).isEqualTo(DataType.Q8_0);
+    assertThat(finer(PrecisionMix.Q4_K_M, small, "attn_v")).isEmpty();
+    assertThat(finer(PrecisionMix.Q4_K_M, small, "ffn_down")).isEqualTo(FINER_OF_30);
   }
 
   @Test
@@ -277,10 +280,19 @@ class SynthTest {
     return GgufFile.open(out);
   }
 
-  /** Layers that have Q6_K in a row of this width. */
-  private static Set<Integer> finer(PrecisionMix mix, Shape shape, int columns) {
+  /** The type of a matrix over the hidden state. */
+  private static DataType type(Shape shape, String matrix) {
+    return Synth.typeOf(shape, PrecisionMix.Q4_K_M, matrix + ".weight", shape.hidden());
+  }
+
+  /** Layers whose matrix of this name has Q6_K. */
+  private static Set<Integer> finer(PrecisionMix mix, Shape shape, String matrix) {
+    int columns = matrix.equals("ffn_down") ? shape.feedForward() : shape.hidden();
     return IntStream.range(0, shape.layers())
-        .filter(layer -> mix.sensitive(columns, layer, shape.layers()) == DataType.Q6_K)
+        .filter(
+            layer ->
+                Synth.typeOf(shape, mix, "blk.%d.%s.weight".formatted(layer, matrix), columns)
+                    == DataType.Q6_K)
         .boxed()
         .collect(Collectors.toSet());
   }
