@@ -4,6 +4,7 @@ import io.steelyard.models.synth.PrecisionMix;
 import io.steelyard.models.synth.Shape;
 import io.steelyard.models.synth.Synth;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -29,7 +30,8 @@ final class ModelSynthCommand implements Callable<Integer> {
       names = "--shape",
       paramLabel = "SHAPE",
       required = true,
-      description = "llama-135m, llama-1b or qwen2-7b")
+      completionCandidates = ShapeNames.class,
+      description = "${COMPLETION-CANDIDATES}")
   String shape;
 
   @Option(
@@ -47,6 +49,14 @@ final class ModelSynthCommand implements Callable<Integer> {
 
   @Option(names = "--out", paramLabel = "FILE", required = true, description = "where to write it")
   Path out;
+
+  /** What the help names. */
+  static final class ShapeNames implements Iterable<String> {
+    @Override
+    public Iterator<String> iterator() {
+      return Synth.shapes().stream().map(Shape::name).iterator();
+    }
+  }
 
   @Override
   public Integer call() {

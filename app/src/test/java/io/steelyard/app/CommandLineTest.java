@@ -3,6 +3,8 @@ package io.steelyard.app;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.steelyard.models.FileTree;
+import io.steelyard.models.synth.Shape;
+import io.steelyard.models.synth.Synth;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -291,6 +293,15 @@ final class CommandLineTest {
   @Test
   void everyCommandHasHelpWithAnExample() {
     assertHelp(Main.commandLine());
+  }
+
+  @Test
+  void theHelpNamesEveryShapeOfRandomModels() {
+    CommandLine synth =
+        Main.commandLine().getSubcommands().get("model").getSubcommands().get("synth");
+
+    assertThat(synth.getUsageMessage(CommandLine.Help.Ansi.OFF).replaceAll("\\s+", " "))
+        .contains(String.join(", ", Synth.shapes().stream().map(Shape::name).toList()));
   }
 
   private static void assertHelp(CommandLine line) {

@@ -11,9 +11,10 @@ import io.steelyard.kernels.machine.Product;
 /**
  * The machine code of the AVX2 tier. AVX-512 takes part of it, too.
  *
- * <p>Activations become whole numbers where weights have blocks: of 8 bits for weights of 4 or 5,
- * whose products add up in 16 bits, and for few tokens of all that have less than 8; of 16 bits for
- * the others, for which bytes gain nothing.
+ * <p>Activations become whole numbers where weights in blocks are: of 8 bits where those become
+ * unsigned ones of at most 6, as MXFP4's levels do, whose products add up in 16 bits, and for few
+ * tokens of all but Q8_0; of 16 bits for Q8_0 and for many tokens of IQ4_NL and IQ4_XS, for which
+ * bytes gain nothing.
  */
 public class Avx2 extends MachineCode {
   /** Whether this processor has all that the tier needs, and the system allows machine code. */

@@ -35,9 +35,9 @@ public enum Product {
   UNSIGNED(6, 8, 1024 + 2 * 128),
   /**
    * Bytes that are weights of 6 bits, 32 more than their value, so that two steps' products with
-   * signed activations add up in 16 bits. A panel's constants are the scales of both halves. So
-   * have a tile's activations: its constants are the first half's scale and 32 times the sum of its
-   * whole numbers, as int32, then the second half's, of each token.
+   * signed activations add up in 16 bits. A panel's constants are the scales of both halves. A
+   * tile's are the scale of the first half's activations and 32 times the sum of its whole numbers,
+   * as int32, then the second half's, of each token.
    */
   SIX_BITS(6, 8, 1024 + 2 * 128),
   /** Pairs of bf16. */
