@@ -1,5 +1,6 @@
 package io.steelyard.app;
 
+import io.steelyard.engines.steelyard.SteelyardProvider;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.DecodeReport;
 import io.steelyard.lab.worker.DecodeRequest;
@@ -145,18 +146,29 @@ final class GenerateCommand implements Callable<Integer> {
     prompt.require();
     if (diffusion != null) {
       diffusion.requireAlone(command.commandLine().getParseResult());
-      new DiffusedGeneration(
-              diffusion.masks(sampling, tokens), diffusion.blocks(), diffusion.mask())
-          .run(model, StudyOptions.parse(interpret.on(engine)), team, kv, prompt);
-      return ExitCode.FINE;
+      return generateInAnyOrder(team);
     }
     String text = withSpeculation();
     EngineSpec asked = StudyOptions.parse(interpret.on(engine));
+    boolean own = asked.name().equals(SteelyardProvider.NAME);
+    Tier tier = own ? OwnModel.serving(asked.options()) : Tier.VECTOR;
     // This process began without the module of the vector tier, and a worker has it.
-    Tier tier = OwnModel.runs(asked) ? OwnModel.tier("generate", asked) : Tier.VECTOR;
-    if (tier.compareTo(Tier.VECTOR) <= 0 || !generateHere(tier, team)) {
+    boolean here = OwnModel.runs(asked) && tier.compareTo(Tier.VECTOR) > 0;
+    if (!here || !generateHere(tier, team)) {
       generateInWorker(text, team);
     }
+    return ExitCode.FINE;
+  }
+
+  private int generateInAnyOrder(int team) throws IOException, InterruptedException {
+    DiffusedGeneration generation =
+        new DiffusedGeneration(
+            diffusion.masks(sampling, tokens), diffusion.blocks(), diffusion.mask());
+    EngineSpec asked = StudyOptions.parse(interpret.on(engine));
+    if (SteelyardProcess.lacksVectors(asked.options())) {
+      return SteelyardProcess.withVectors(command);
+    }
+    generation.run(model, asked, team, kv, prompt);
     return ExitCode.FINE;
   }
 
@@ -255,10 +267,10 @@ final class GenerateCommand implements Callable<Integer> {
 
   private int generateBatch(int team) throws IOException, InterruptedException {
     EngineSpec asked = StudyOptions.parse(engine);
-    Tier tier = OwnModel.tier(BatchOptions.NAME, asked);
     if (SteelyardProcess.lacksVectors(asked.options())) {
       return SteelyardProcess.withVectors(command);
     }
+    Tier tier = OwnModel.tier(BatchOptions.NAME, asked);
     Sampling drawn = sampling.sampling();
     List<BatchPrompt> prompts = batch.prompts(tokens);
     Console console = new Console();

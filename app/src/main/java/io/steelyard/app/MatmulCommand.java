@@ -1,6 +1,7 @@
 package io.steelyard.app;
 
 import io.steelyard.engines.steelyard.Profiler;
+import io.steelyard.kernels.ChosenTier;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.MatmulSpeed;
 import io.steelyard.kernels.ProfileFile;
@@ -138,6 +139,8 @@ final class MatmulCommand implements Callable<Integer> {
     tiers.forEach(OwnModel::requireHere);
     if (profile.asked()) {
       tiers = List.of(profiledTier());
+    } else if (!namesTiers()) {
+      OwnModel.tell(ChosenTier.withVectors());
     }
     List<Row> rows = shapes.stream().flatMap(this::rows).toList();
     if (rows.isEmpty()) {
@@ -170,9 +173,13 @@ final class MatmulCommand implements Callable<Integer> {
     return ExitCode.FINE;
   }
 
+  private boolean namesTiers() {
+    return spec.commandLine().getParseResult().hasMatchedOption("--tier");
+  }
+
   /** A profile is of one tier's kernels: the fastest's, where none is asked for. */
   private Tier profiledTier() {
-    if (!spec.commandLine().getParseResult().hasMatchedOption("--tier")) {
+    if (!namesTiers()) {
       return OwnModel.usualTier();
     }
     if (tiers.size() > 1) {

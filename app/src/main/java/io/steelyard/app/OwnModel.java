@@ -2,6 +2,7 @@ package io.steelyard.app;
 
 import io.steelyard.engines.steelyard.Profiler;
 import io.steelyard.engines.steelyard.SteelyardProvider;
+import io.steelyard.kernels.ChosenTier;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
@@ -26,7 +27,7 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
   }
 
   /**
-   * The tier that an engine's text asks for.
+   * As {@link #serving}, of this engine alone.
    *
    * @param option that needs this engine, for the message
    * @throws UsageException if it is another engine, or has other options
@@ -37,10 +38,29 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
           "%s runs with --engine steelyard, or steelyard:tier=%s, not with %s"
               .formatted(option, Tier.labels(), engine.text()));
     }
+    return serving(engine.options());
+  }
+
+  /**
+   * The tier that the engine's options ask for, or that serves where they don't; if that is for
+   * want of machine code, a line on stderr says so. A command asks once.
+   *
+   * @throws UsageException if the one that is named, or forced by the environment, is none
+   */
+  static Tier serving(Map<String, String> options) {
     try {
-      return SteelyardProvider.tier(engine.options());
+      ChosenTier chosen = SteelyardProvider.tier(options);
+      tell(chosen);
+      return chosen.tier();
     } catch (EngineException e) {
       throw new UsageException(e.getMessage());
+    }
+  }
+
+  /** Says on stderr what there is to say of a tier. */
+  static void tell(ChosenTier chosen) {
+    if (!chosen.notice().isEmpty()) {
+      new Console().note("steelyard: " + chosen.notice());
     }
   }
 
@@ -62,26 +82,18 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
   }
 
   /**
-   * The tier that the environment forces, or the fastest of a process that has all its modules.
+   * As {@link #serving} where no option names a tier, in a process that has all its modules.
    *
-   * @throws UsageException if the one that is forced can't run on this machine
+   * @throws UsageException if one is forced that can't run on this machine
    */
   static Tier usualTier() {
-    Map<String, String> none = Map.of();
-    if (SteelyardProvider.needsVectorModule(none)) {
-      return Tier.VECTOR;
+    Tier tier = serving(Map.of());
+    if (!runsHere(tier)) {
+      throw new UsageException(
+          "the %s tier, which the environment asks for, can't run here: %s"
+              .formatted(tier.label(), Kernels.obstacle(tier)));
     }
-    try {
-      Tier tier = SteelyardProvider.tier(none);
-      if (!Kernels.available(tier)) {
-        throw new UsageException(
-            "the %s tier, which the environment asks for, can't run here: %s"
-                .formatted(tier.label(), Kernels.obstacle(tier)));
-      }
-      return tier;
-    } catch (EngineException e) {
-      throw new UsageException(e.getMessage());
-    }
+    return tier;
   }
 
   /**

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** The examples of {@code docs/library.md}, each started as its readers start it. */
 class LibraryExamplesTest {
   private static final String PROMPT = "we weigh";
+  private static final String ERRORS = "errors";
+  private static final String ARCHITECTURE = System.getProperty("os.arch");
 
   @TempDir private Path folder;
 
@@ -36,18 +38,40 @@ class LibraryExamplesTest {
   }
 
   private String run(String name, String... arguments) throws Exception {
+    return run(List.of(), name, arguments);
+  }
+
+  private String run(List<String> flags, String name, String... arguments) throws Exception {
     List<String> line = new ArrayList<>();
     line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    line.addAll(flags);
     line.add("--enable-native-access=ALL-UNNAMED");
     line.addAll(List.of("-cp", System.getProperty("java.class.path")));
     line.add(Path.of("..", "docs", "examples", "library", name + ".java").toString());
     line.add(model.toString());
     line.addAll(List.of(arguments));
-    Path errors = folder.resolve("errors");
+    Path errors = folder.resolve(ERRORS);
     Process process = new ProcessBuilder(line).redirectError(errors.toFile()).start();
     String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor()).as(Files.readString(errors)).isZero();
     return out;
+  }
+
+  /** What an example logs that is told of another system than this one. */
+  private String logged(String... flags) throws Exception {
+    List<String> line = new ArrayList<>(List.of("-Dos.name=FreeBSD"));
+    line.addAll(List.of(flags));
+    run(line, "NextTokens", PROMPT);
+    return Files.readString(folder.resolve(ERRORS));
+  }
+
+  @Test
+  void theLogSaysWhichTierServesWhereNoMachineCodeRuns() throws Exception {
+    assertThat(logged())
+        .containsOnlyOnce("this is FreeBSD on " + ARCHITECTURE + "): the reference tier serves")
+        .contains(Kernels.VECTOR_FLAG);
+    assertThat(logged(Kernels.VECTOR_FLAG))
+        .containsOnlyOnce("this is FreeBSD on " + ARCHITECTURE + "): the vector tier serves");
   }
 
   @Test

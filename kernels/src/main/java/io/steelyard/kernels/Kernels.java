@@ -70,11 +70,7 @@ public interface Kernels extends AutoCloseable {
 
   /** The fastest tier that this JVM can run. */
   static Tier best() {
-    Tier best = Tier.REFERENCE;
-    for (Tier tier : Tier.values()) {
-      best = available(tier) ? tier : best;
-    }
-    return best;
+    return ChosenTier.here().tier();
   }
 
   /** What {@link #description} of a tier's operators would be, without making them. */

@@ -1,11 +1,13 @@
 package io.steelyard.models;
 
+import io.steelyard.kernels.ChosenTier;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.models.architecture.Architecture;
 import io.steelyard.models.architecture.Config;
 import io.steelyard.models.gguf.Metadata;
 import io.steelyard.models.tokenizer.Tokenizer;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -31,12 +33,17 @@ public final class Model implements AutoCloseable {
 
   /**
    * Loads a GGUF file, or a folder with safetensors or PyTorch files, for the fastest tier that
-   * this JVM and processor can run, on all processors.
+   * this JVM and processor can run, on all processors. If that is no machine code, the log warns,
+   * as {@link ChosenTier#here} says.
    *
    * @throws ModelException if it can't be read, is damaged, or holds what isn't supported
    */
   public static Model load(Path path) {
-    Kernels kernels = Kernels.of(Kernels.best(), Runtime.getRuntime().availableProcessors());
+    ChosenTier chosen = ChosenTier.here();
+    if (!chosen.notice().isEmpty()) {
+      System.getLogger(Model.class.getName()).log(Level.WARNING, chosen.notice());
+    }
+    Kernels kernels = Kernels.of(chosen.tier(), Runtime.getRuntime().availableProcessors());
     try {
       Model model = load(path, kernels);
       model.ownKernels = Optional.of(kernels);

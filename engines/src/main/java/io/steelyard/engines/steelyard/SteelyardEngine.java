@@ -76,7 +76,7 @@ public final class SteelyardEngine implements Engine {
     String backend =
         loaded.isPresent()
             ? loaded.get().description()
-            : Kernels.describe(SteelyardOptions.defaultTier(environment));
+            : Kernels.describe(SteelyardOptions.defaultTier(environment).tier());
     return new EngineInfo(
         SteelyardProvider.NAME,
         Optional.ofNullable(SteelyardEngine.class.getPackage().getImplementationVersion())

@@ -1,7 +1,7 @@
 package io.steelyard.engines.steelyard;
 
+import io.steelyard.kernels.ChosenTier;
 import io.steelyard.kernels.DataType;
-import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.ThreadTeam;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.EngineException;
@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -100,15 +101,19 @@ record SteelyardOptions(
           "steelyard has no option '%s'; it has: %s"
               .formatted(left.keySet().iterator().next(), String.join("; ", DESCRIPTIONS)));
     }
-    Tier chosen = tier.isPresent() ? tier("tier", tier.get()) : defaultTier(environment);
-    if (chosen != Tier.REFERENCE && !request.flashAttention()) {
+    ChosenTier chosen =
+        tier.isPresent() ? ChosenTier.asked(tier("tier", tier.get())) : defaultTier(environment);
+    if (!chosen.notice().isEmpty()) {
+      System.err.println("steelyard: " + chosen.notice());
+    }
+    if (chosen.tier() != Tier.REFERENCE && !request.flashAttention()) {
       throw bad(
           "its attention is always tiled (flash attention) and can't be switched off; leave out"
               + " --no-flash and flash=off, or ask only engines that have the choice:"
               + " --engine llamacpp:flash=off");
     }
     return new SteelyardOptions(
-        chosen,
+        chosen.tier(),
         threads.isPresent() ? number(threads.get()) : threads(request.threads()),
         context(request.context()),
         kv(kv.orElse(request.kv())),
@@ -120,19 +125,14 @@ record SteelyardOptions(
         profile.isPresent() ? Optional.of(folder(profile.get())) : Optional.empty());
   }
 
-  /** The tier where no option names one. */
-  static Tier defaultTier(Map<String, String> environment) throws EngineException {
-    String forced = environment.getOrDefault(TIER_VARIABLE, "");
-    if (!forced.isEmpty()) {
-      return tier(TIER_VARIABLE, forced);
-    }
-    Tier best = Kernels.best();
-    if (best.compareTo(Tier.AVX2) < 0) {
-      System.err.printf(
-          "steelyard: no machine-code kernels (%s); the %s tier serves%n",
-          Kernels.obstacle(Tier.AVX2), best.label());
-    }
-    return best;
+  /** The tier of this process where no option names one. */
+  static ChosenTier defaultTier(Map<String, String> environment) throws EngineException {
+    return forced(environment.getOrDefault(TIER_VARIABLE, ""), ChosenTier::here);
+  }
+
+  /** The tier that the variable forces, or the usual one where it is empty. */
+  static ChosenTier forced(String variable, Supplier<ChosenTier> usual) throws EngineException {
+    return variable.isEmpty() ? usual.get() : ChosenTier.asked(tier(TIER_VARIABLE, variable));
   }
 
   static Tier tier(String name, String label) throws EngineException {

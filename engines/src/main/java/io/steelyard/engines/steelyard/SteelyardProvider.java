@@ -1,5 +1,6 @@
 package io.steelyard.engines.steelyard;
 
+import io.steelyard.kernels.ChosenTier;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
 import io.steelyard.lab.worker.Engine;
@@ -72,16 +73,23 @@ public final class SteelyardProvider implements EngineProvider {
   }
 
   /**
-   * The tier that the engine runs in: the one that its options name, or the environment forces, or
-   * the fastest.
+   * The tier that the engine runs in, in a process that is started for it: the one that its options
+   * name, or the environment forces, or the fastest.
    *
    * @throws EngineException if there is none of that name
    */
-  public static Tier tier(Map<String, String> options) throws EngineException {
+  public static ChosenTier tier(Map<String, String> options) throws EngineException {
     String named = options.get("tier");
     return named == null
-        ? SteelyardOptions.defaultTier(System.getenv())
-        : SteelyardOptions.tier("tier", named);
+        ? SteelyardOptions.forced(variable(options), ChosenTier::withVectors)
+        : ChosenTier.asked(SteelyardOptions.tier("tier", named));
+  }
+
+  /** What forces a tier in the engine's environment; empty where nothing does. */
+  private static String variable(Map<String, String> options) {
+    String name = SteelyardOptions.TIER_VARIABLE;
+    return EngineSpec.environment(options)
+        .getOrDefault(name, System.getenv().getOrDefault(name, ""));
   }
 
   /** Whether the engine's code is interpreted: for debugging, not for a measurement. */
@@ -94,14 +102,9 @@ public final class SteelyardProvider implements EngineProvider {
    * costs start-up time, so only the tier that needs it gets it.
    */
   public static boolean needsVectorModule(Map<String, String> options) {
-    String variable = SteelyardOptions.TIER_VARIABLE;
-    String tier =
-        options.getOrDefault(
-            "tier",
-            EngineSpec.environment(options)
-                .getOrDefault(variable, System.getenv().getOrDefault(variable, "")));
+    String tier = options.getOrDefault("tier", variable(options));
     return tier.equals(Tier.VECTOR.label())
-        || (tier.isEmpty() && Kernels.best().compareTo(Tier.VECTOR) <= 0);
+        || (tier.isEmpty() && ChosenTier.withVectors().tier() == Tier.VECTOR);
   }
 
   @Override
