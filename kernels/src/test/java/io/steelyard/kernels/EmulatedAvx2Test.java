@@ -2,25 +2,43 @@ package io.steelyard.kernels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.steelyard.kernels.assembler.Decoder;
+import io.steelyard.kernels.assembler.Instruction;
+import io.steelyard.kernels.assembler.Instruction.General;
+import io.steelyard.kernels.assembler.Instruction.Name;
+import io.steelyard.kernels.assembler.Instruction.Vector;
+import io.steelyard.kernels.assembler.Op;
+import io.steelyard.kernels.machine.Function;
+import io.steelyard.kernels.machine.MachineCode;
+import io.steelyard.kernels.machine.Product;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The emulator against the processor: the AVX2 tier's kernels give the same bits on both. */
+/**
+ * The emulator against the processor: the AVX2 tier's kernels give the same bits on both, whether
+ * they use AVX-VNNI or not.
+ */
 @NeedsAvx2
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 final class EmulatedAvx2Test {
   private final Kernels real = Kernels.of(Tier.AVX2, 1);
-  private final Kernels emulated = EmulatedKernels.of(Tier.AVX2).make(1, false);
+  private final Kernels emulated = EmulatedKernels.avx2(false).make(1, false);
+  private final Kernels withVnni = EmulatedKernels.avx2(true).make(1, false);
 
   @AfterAll
   void close() {
     real.close();
     emulated.close();
+    withVnni.close();
   }
 
   private interface Operator {
@@ -30,9 +48,13 @@ final class EmulatedAvx2Test {
   private void compare(Operator operator) {
     try (Arena arena = Arena.ofShared()) {
       Rows expected = operator.apply(real, new RandomData(arena, 17), arena);
-      Rows actual = operator.apply(emulated, new RandomData(arena, 17), arena);
-      for (int row = 0; row < expected.count(); row++) {
-        assertThat(actual.row(row).mismatch(expected.row(row))).as("row %d", row).isEqualTo(-1);
+      for (boolean vnni : new boolean[] {false, true}) {
+        Rows actual = operator.apply(vnni ? withVnni : emulated, new RandomData(arena, 17), arena);
+        for (int row = 0; row < expected.count(); row++) {
+          assertThat(actual.row(row).mismatch(expected.row(row)))
+              .as("row %d, AVX-VNNI %s", row, vnni)
+              .isEqualTo(-1);
+        }
       }
     }
   }
@@ -41,7 +63,7 @@ final class EmulatedAvx2Test {
   @EnumSource
   void products(DataType type) {
     int columns = type.blockSize() == 1 ? 77 : type.blockSize() == 32 ? 96 : 256;
-    for (int tokens : new int[] {1, 3, 19}) {
+    for (int tokens : new int[] {1, 3, 8, 19}) {
       compare(
           (kernels, data, arena) -> {
             Matrix matrix = kernels.prepare(List.of(data.tensor(type, 37, columns)));
@@ -49,6 +71,51 @@ final class EmulatedAvx2Test {
             kernels.matmul(matrix, data.rows(tokens, columns, columns), y, tokens);
             return y;
           });
+    }
+  }
+
+  @Test
+  void withVnniOneInstructionMultipliesWordsAndAdds() {
+    MachineCode without = EmulatedKernels.avx2Code(false);
+    MachineCode with = EmulatedKernels.avx2Code(true);
+    for (Product product : List.of(Product.WORDS, Product.SIX_BITS)) {
+      for (int tokens = 1; tokens <= product.tokens(); tokens++) {
+        isShorter(with.product(product, tokens), without.product(product, tokens));
+      }
+    }
+    for (DataType type : List.of(DataType.Q8_0, DataType.IQ4_NL, DataType.IQ4_XS)) {
+      for (int tokens = 1; tokens <= with.fewTokens(type); tokens++) {
+        isShorter(with.few(type, tokens), without.few(type, tokens));
+      }
+    }
+  }
+
+  private static void isShorter(Function with, Function without) {
+    Map<Op, Integer> expected = instructions(without);
+    Map<Op, Integer> actual = instructions(with);
+    int inOne = actual.getOrDefault(Op.VPDPWSSD, 0);
+    assertThat(inOne).isPositive();
+    assertThat(actual).doesNotContainKey(Op.VPADDD);
+    actual.remove(Op.VPDPWSSD);
+    actual.merge(Op.VPMADDWD, inOne, Integer::sum);
+    actual.put(Op.VPADDD, inOne);
+    assertThat(actual).isEqualTo(expected);
+  }
+
+  /** How many a function has of each vector instruction. */
+  private static Map<Op, Integer> instructions(Function function) {
+    MemorySegment memory = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    Map<Op, Integer> counts = new EnumMap<>(Op.class);
+    long at = function.address();
+    while (true) {
+      Instruction instruction = Decoder.decode(memory, at);
+      if (instruction instanceof General general && general.name() == Name.RET) {
+        return counts;
+      }
+      if (instruction instanceof Vector vector) {
+        counts.merge(vector.op(), 1, Integer::sum);
+      }
+      at = instruction.next();
     }
   }
 

@@ -20,16 +20,31 @@ final class EmulatedKernels {
         new MachineKernels(new ThreadTeam(threads), tier, code(tier), deterministic);
   }
 
+  /** What makes those of AVX2 for a processor with AVX-VNNI, or without. */
+  static KernelsMaker avx2(boolean vnni) {
+    return (threads, deterministic) ->
+        new MachineKernels(new ThreadTeam(threads), Tier.AVX2, avx2Code(vnni), deterministic);
+  }
+
+  /** The functions of {@link #avx2}. */
+  static MachineCode avx2Code(boolean vnni) {
+    return new Avx2() {
+      @Override
+      protected boolean vnni() {
+        return vnni;
+      }
+
+      @Override
+      protected Function ready(Function made) {
+        return new EmulatedFunction(made);
+      }
+    };
+  }
+
   /** The functions of a tier. */
   static MachineCode code(Tier tier) {
     return switch (tier) {
-      case AVX2 ->
-          new Avx2() {
-            @Override
-            protected Function ready(Function made) {
-              return new EmulatedFunction(made);
-            }
-          };
+      case AVX2 -> avx2Code(false);
       case AVX512 ->
           new Avx512() {
             @Override

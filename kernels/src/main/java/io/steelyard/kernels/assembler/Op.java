@@ -106,6 +106,8 @@ public enum Op {
   VPMADDUBSW(RVM, 2, 1, 0, 0x04, FULL, AVX),
   VPMADDWD(RVM, 1, 1, 0, 0xF5, FULL, EITHER),
   VPDPBUSD(RVM, 2, 1, 0, 0x50, FULL_D, AVX512),
+  /** Of AVX-VNNI: AVX-512's form is not in use. */
+  VPDPWSSD(RVM, 2, 1, 0, 0x52, FULL, AVX),
   VDPBF16PS(RVM, 2, 2, 0, 0x52, FULL_D, AVX512),
   VPANDD(RVM, 1, 1, 0, 0xDB, FULL_D, AVX512),
   VPORD(RVM, 1, 1, 0, 0xEB, FULL_D, AVX512),

@@ -24,7 +24,7 @@ public class Avx2 extends MachineCode {
 
   /** What of it this processor has. */
   public static String description() {
-    return "avx2 fma";
+    return Cpu.features().contains(Cpu.Feature.AVX_VNNI) ? "avx2 fma vnni" : "avx2 fma";
   }
 
   /** Why the tier can't run here, in half a sentence. */
@@ -32,6 +32,11 @@ public class Avx2 extends MachineCode {
     return Cpu.obstacle().isEmpty()
         ? "this processor lacks AVX2, FMA, F16C or BMI2"
         : Cpu.obstacle();
+  }
+
+  /** Whether functions may use AVX-VNNI: where this processor has it, unless tests say. */
+  protected boolean vnni() {
+    return Cpu.features().contains(Cpu.Feature.AVX_VNNI);
   }
 
   @Override
@@ -120,7 +125,7 @@ public class Avx2 extends MachineCode {
 
   @Override
   protected Function makeProduct(Product product, int tokens) {
-    return NarrowProduct.of(product, tokens);
+    return NarrowProduct.of(product, tokens, vnni());
   }
 
   @Override
@@ -145,7 +150,9 @@ public class Avx2 extends MachineCode {
     if (FloatLevels.has(type)) {
       return FewFloatLevels.of(type, tokens);
     }
-    return Levels.has(type) ? FewLevels.of(type, tokens) : FewTokens.of(type, tokens);
+    return Levels.has(type)
+        ? FewLevels.of(type, tokens, vnni())
+        : FewTokens.of(type, tokens, vnni());
   }
 
   @Override

@@ -9,7 +9,6 @@ import static io.steelyard.kernels.assembler.Op.VMOVDQU;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
 import static io.steelyard.kernels.assembler.Op.VPABSB;
-import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPAND;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
 import static io.steelyard.kernels.assembler.Op.VPMADDUBSW;
@@ -44,12 +43,16 @@ final class FewLevels extends FewUnsigned {
   /** Where a large block has its nibbles. */
   private static final int NIBBLES_OF_RUNS = 8;
 
-  private FewLevels(Assembler a, DataType type, int tokens) {
+  private final boolean vnni;
+
+  private FewLevels(Assembler a, DataType type, int tokens, boolean vnni) {
     super(a, type, tokens);
+    this.vnni = vnni;
   }
 
-  static Function of(DataType type, int tokens) {
-    return Function.avx2(a -> new FewLevels(a, type, tokens).write(ALL));
+  /** As {@link FewTokens#of}. */
+  static Function of(DataType type, int tokens, boolean vnni) {
+    return Function.avx2(a -> new FewLevels(a, type, tokens, vnni).write(ALL));
   }
 
   private boolean signed() {
@@ -132,8 +135,8 @@ final class FewLevels extends FewUnsigned {
       a.op(VMOVDQU, product, half == 0 ? first : last);
       a.op(VPSIGNB, product, product, weights(half));
       a.op(VPMADDUBSW, product, magnitudes(half), product);
-      a.op(VPMADDWD, product, product, at(RSP, ONE_EACH));
     }
-    a.op(VPADDD, PRODUCT, PRODUCT, OTHER);
+    a.op(VPMADDWD, PRODUCT, PRODUCT, at(RSP, ONE_EACH));
+    Snippets.addWords(a, vnni, PRODUCT, OTHER, at(RSP, ONE_EACH), OTHER);
   }
 }

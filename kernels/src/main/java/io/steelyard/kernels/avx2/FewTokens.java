@@ -20,7 +20,6 @@ import static io.steelyard.kernels.assembler.Op.VFMADD231SS;
 import static io.steelyard.kernels.assembler.Op.VMOVSS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMOVUPS_STORE;
 import static io.steelyard.kernels.assembler.Op.VMULPS;
-import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTW;
 import static io.steelyard.kernels.assembler.Op.VPMADDWD;
 import static io.steelyard.kernels.assembler.Op.VPMOVSXBW;
@@ -51,14 +50,22 @@ final class FewTokens extends RowLoop {
   /** Values of a loop over a type without blocks. */
   private static final int STEP = 16;
 
-  private FewTokens(Assembler a, DataType type, int tokens) {
+  private final boolean vnni;
+
+  private FewTokens(Assembler a, DataType type, int tokens, boolean vnni) {
     super(a, type, tokens);
+    this.vnni = vnni;
   }
 
-  static Function of(DataType type, int tokens) {
+  /**
+   * See {@link MachineCode#few}.
+   *
+   * @param vnni whether it may use AVX-VNNI
+   */
+  static Function of(DataType type, int tokens, boolean vnni) {
     return Function.avx2(
         a -> {
-          FewTokens few = new FewTokens(a, type, tokens);
+          FewTokens few = new FewTokens(a, type, tokens, vnni);
           few.write(few.onStack() ? 32 * tokens : 0);
         });
   }
@@ -212,8 +219,7 @@ final class FewTokens extends RowLoop {
     a.op(VCVTPH2PS, scale, scale.as(16));
     for (int token = 0; token < tokens; token++) {
       a.op(VPMADDWD, product, ymm(8), token(token, 0));
-      a.op(VPMADDWD, other, ymm(9), token(token, 32));
-      a.op(VPADDD, product, product, other);
+      Snippets.addWords(a, vnni, product, ymm(9), token(token, 32), other);
       a.op(VCVTDQ2PS, product, product);
       if (first) {
         a.op(VMULPS, ofGroup(token), product, scale);

@@ -37,7 +37,6 @@ import io.steelyard.kernels.assembler.Assembler;
 import io.steelyard.kernels.assembler.Condition;
 import io.steelyard.kernels.assembler.Label;
 import io.steelyard.kernels.assembler.Mem;
-import io.steelyard.kernels.assembler.Op;
 import io.steelyard.kernels.assembler.Vec;
 import io.steelyard.kernels.machine.Function;
 import io.steelyard.kernels.machine.MachineCode;
@@ -71,20 +70,26 @@ final class NarrowProduct {
   private final Assembler a;
   private final Product product;
   private final int tokens;
+  private final boolean vnni;
 
   /** Tokens at a time. */
   private final int step;
 
-  private NarrowProduct(Assembler a, Product product, int tokens) {
+  private NarrowProduct(Assembler a, Product product, int tokens, boolean vnni) {
     this.a = a;
     this.product = product;
     this.tokens = tokens;
+    this.vnni = vnni;
     step = product == Product.SIX_BITS ? 3 : 6;
   }
 
-  /** See {@link MachineCode#product}. */
-  static Function of(Product product, int tokens) {
-    return Function.avx2(a -> new NarrowProduct(a, product, tokens).write());
+  /**
+   * See {@link MachineCode#product}.
+   *
+   * @param vnni whether it may use AVX-VNNI
+   */
+  static Function of(Product product, int tokens, boolean vnni) {
+    return Function.avx2(a -> new NarrowProduct(a, product, tokens, vnni).write());
   }
 
   private Vec sum(int token, int eight) {
@@ -273,18 +278,20 @@ final class NarrowProduct {
   /** Multiplies pairs of words, or of bytes. */
   private void step(int count, int step, boolean begins) {
     boolean unsigned = product == Product.UNSIGNED;
-    Op multiply = unsigned ? VPMADDUBSW : VPMADDWD;
     for (int eight = 0; eight < EIGHTS; eight++) {
       a.op(VMOVUPS, ofRows(eight), weights(step, eight));
     }
     for (int token = 0; token < count; token++) {
       a.op(VBROADCASTSS, ACTIVATION, activation(token, step));
       for (int eight = 0; eight < EIGHTS; eight++) {
+        Vec sum = sum(token, eight);
         if (begins) {
-          a.op(multiply, sum(token, eight), ofRows(eight), ACTIVATION);
+          a.op(unsigned ? VPMADDUBSW : VPMADDWD, sum, ofRows(eight), ACTIVATION);
+        } else if (unsigned) {
+          a.op(VPMADDUBSW, PRODUCT, ofRows(eight), ACTIVATION);
+          a.op(VPADDW, sum, sum, PRODUCT);
         } else {
-          a.op(multiply, PRODUCT, ofRows(eight), ACTIVATION);
-          a.op(unsigned ? VPADDW : VPADDD, sum(token, eight), sum(token, eight), PRODUCT);
+          Snippets.addWords(a, vnni, sum, ofRows(eight), ACTIVATION, PRODUCT);
         }
       }
     }
@@ -306,9 +313,10 @@ final class NarrowProduct {
           a.op(VPMADDUBSW, two, ofRows(eight), ACTIVATION);
           a.op(VPMADDUBSW, PRODUCT, ofRows(EIGHTS + eight), OTHER);
           a.op(VPADDW, two, two, PRODUCT);
-          a.op(VPMADDWD, two, two, ONES);
-          if (step > begin) {
-            a.op(VPADDD, sum, sum, two);
+          if (step == begin) {
+            a.op(VPMADDWD, sum, two, ONES);
+          } else {
+            Snippets.addWords(a, vnni, sum, two, ONES, two);
           }
         }
       }

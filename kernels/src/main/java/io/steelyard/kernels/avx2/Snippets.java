@@ -4,8 +4,11 @@ import static io.steelyard.kernels.assembler.Op.VEXTRACTF128;
 import static io.steelyard.kernels.assembler.Op.VEXTRACTF64X4;
 import static io.steelyard.kernels.assembler.Op.VINSERTI128;
 import static io.steelyard.kernels.assembler.Op.VMOVDQU;
+import static io.steelyard.kernels.assembler.Op.VPADDD;
 import static io.steelyard.kernels.assembler.Op.VPBROADCASTD;
+import static io.steelyard.kernels.assembler.Op.VPDPWSSD;
 import static io.steelyard.kernels.assembler.Op.VPERMILPS;
+import static io.steelyard.kernels.assembler.Op.VPMADDWD;
 import static io.steelyard.kernels.assembler.Op.VPMOVZXBD;
 import static io.steelyard.kernels.assembler.Op.VPXOR;
 import static io.steelyard.kernels.assembler.Op.VPXORD;
@@ -39,6 +42,32 @@ public final class Snippets {
     a.op(op, from.as(16), from.as(16), other.as(16));
     a.op(VPERMILPS, other.as(16), from.as(16), 0xB1);
     a.op(op, from.as(16), from.as(16), other.as(16));
+  }
+
+  /**
+   * Multiplies words and adds the products, by twos, to sums of 32 bits. Both ways give the same
+   * bits, since both let sums wrap.
+   *
+   * @param vnni whether in one instruction, of AVX-VNNI
+   * @param product overwritten otherwise; may be the first words' register
+   */
+  static void addWords(Assembler a, boolean vnni, Vec sum, Vec words, Vec others, Vec product) {
+    if (vnni) {
+      a.op(VPDPWSSD, sum, words, others);
+    } else {
+      a.op(VPMADDWD, product, words, others);
+      a.op(VPADDD, sum, sum, product);
+    }
+  }
+
+  /** The same with words in memory. */
+  static void addWords(Assembler a, boolean vnni, Vec sum, Vec words, Mem others, Vec product) {
+    if (vnni) {
+      a.op(VPDPWSSD, sum, words, others);
+    } else {
+      a.op(VPMADDWD, product, words, others);
+      a.op(VPADDD, sum, sum, product);
+    }
   }
 
   /** All lanes become 32 bits. */

@@ -20,6 +20,8 @@ public final class Cpu {
   public enum Feature {
     /** AVX2, FMA, F16C and BMI2. */
     AVX2,
+    /** VNNI with AVX2's registers and encodings. */
+    AVX_VNNI,
     /** AVX-512 F, BW, DQ and VL. */
     AVX512,
     AVX512_VNNI,
@@ -91,7 +93,9 @@ public final class Cpu {
       boolean savesState = bit(one[2], 27) && bit(one[2], 28);
       if (leaves >= 7 && savesState) {
         int state = (int) Function.plain(Cpu::xgetbv).call(0, 0, 0, 0);
-        find(features, one, ask(cpuid, 7, 0, out), ask(cpuid, 7, 1, out), state);
+        int[] seven = ask(cpuid, 7, 0, out);
+        int[] sevenOne = seven[0] >= 1 ? ask(cpuid, 7, 1, out) : new int[4];
+        find(features, one, seven, sevenOne, state);
       }
     }
     return Collections.unmodifiableSet(features);
@@ -110,6 +114,9 @@ public final class Cpu {
       return;
     }
     features.add(Feature.AVX2);
+    if (bit(sevenOne[0], 4)) {
+      features.add(Feature.AVX_VNNI);
+    }
     boolean wide = bit(seven[1], 16) && bit(seven[1], 17) && bit(seven[1], 30) && bit(seven[1], 31);
     if (!wide || (state & AVX512_STATE) != AVX512_STATE) {
       return;

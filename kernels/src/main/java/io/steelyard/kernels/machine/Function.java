@@ -34,7 +34,8 @@ public class Function {
   }
 
   /**
-   * Assembles a function that every processor with AVX2 can run.
+   * Assembles a function that every processor with AVX2 can run, or every one with AVX-VNNI where
+   * it has an instruction of that.
    *
    * @param body writes everything but the last two instructions, {@code vzeroupper} and {@code ret}
    * @throws UnsupportedOperationException if this system or processor can't run machine code

@@ -54,6 +54,9 @@ final class EmulatedInstructionsTest {
     boolean wide = Avx512.available();
     assumeTrue(Cpu.features().contains(Cpu.Feature.AVX2), "not applicable here: no AVX2");
     assumeTrue(wide || op.encoding != Encoding.AVX512, "not applicable here: no AVX-512");
+    assumeTrue(
+        op != Op.VPDPWSSD || Cpu.features().contains(Cpu.Feature.AVX_VNNI),
+        "not applicable here: no AVX-VNNI");
     Function function =
         wide
             ? Function.of(a -> new Writer(a, op, true).write())

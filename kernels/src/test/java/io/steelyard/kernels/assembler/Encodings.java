@@ -335,8 +335,9 @@ final class Encodings {
   }
 
   private static String name(Op op) {
-    String name = op.name().toLowerCase(Locale.ROOT);
-    return name.replaceAll("_(store|imm)$", "");
+    String name = op.name().toLowerCase(Locale.ROOT).replaceAll("_(store|imm)$", "");
+    // Of two encodings the GNU assembler takes AVX-512's, unless told.
+    return op == Op.VPDPWSSD ? "{vex} " + name : name;
   }
 
   private static String name(Gpr register) {

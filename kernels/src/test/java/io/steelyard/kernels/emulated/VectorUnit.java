@@ -196,6 +196,11 @@ final class VectorUnit {
           result[lane] = to[lane] + Packed.unsignedBySigned(a[lane], b[lane]);
         }
       }
+      case VPDPWSSD -> {
+        for (int lane = 0; lane < lanes; lane++) {
+          result[lane] = to[lane] + Packed.wordsByWords(a[lane], b[lane]);
+        }
+      }
       case VDPBF16PS -> {
         for (int lane = 0; lane < lanes; lane++) {
           int x = a[lane];
