@@ -259,7 +259,7 @@ final class AttentionTest {
     assertThat(both.made()).isZero();
     assertThat(both.found()).isEqualTo(neither.made());
     assertThat(several.code()).as(several.err()).isZero();
-    assertThat(Json.read(several.out(), List.class)).hasSize(2);
+    assertThat(Json.read(several.out(), Object[].class)).hasSize(2);
   }
 
   private CommandLineTest.Outcome impact(String forks, String variants) {
