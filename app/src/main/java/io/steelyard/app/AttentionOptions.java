@@ -103,7 +103,7 @@ final class AttentionOptions {
             keyHeads,
             dimension,
             batch.equals(AUTO) ? AttentionProblem.AUTO : sequences(),
-            AttentionStudy.freeMemory() / AUTO_SHARE,
+            autoBytes(),
             causal,
             type.type,
             chosen,
@@ -112,6 +112,11 @@ final class AttentionOptions {
             true);
     asked(() -> problem.shape(1));
     return problem;
+  }
+
+  /** A power of two, so that a run that is gone on with finds the same most times. */
+  private long autoBytes() {
+    return batch.equals(AUTO) ? Long.highestOneBit(AttentionStudy.freeMemory() / AUTO_SHARE) : 0;
   }
 
   private int sequences() {
