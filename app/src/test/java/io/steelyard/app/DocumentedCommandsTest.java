@@ -29,7 +29,8 @@ final class DocumentedCommandsTest {
   private static final Duration PATIENCE = Duration.ofMinutes(9);
 
   /**
-   * The first takes four minutes, the others one at most; commands are compared in the rest, too.
+   * The first takes four minutes, the others one at most, or a few where others work on the
+   * machine; commands are compared in the rest, too.
    */
   private static final List<String> LONG =
       List.of(
@@ -43,6 +44,20 @@ final class DocumentedCommandsTest {
           "./steelyard attention quick",
           "./steelyard attention range custom --lengths 512,2K --variants"
               + " flash,improved-dilated --quick",
+          "./steelyard attention range document --variants flash,block-sparse --quick",
+          "./steelyard attention impact --variants dilated --lengths 8K --quick",
+          "./steelyard attention extreme --variants flash,improved-dilated --memory 1G --time 2s"
+              + " --max 64K",
+          "./steelyard attention accuracy --variants flash,sparse:pattern=learned --density"
+              + " 0.25,0.1",
+          "./steelyard attention accuracy --windows 2 --variants"
+              + " flash,sparse:pattern=top-k,share=0.0006,"
+              + "sparse:pattern=learned,block=8,share=0.0002,keys=0.0001,"
+              + "sparse:pattern=learned,block=8,share=0.0005,keys=0.0006",
+          "./steelyard attention accuracy --variants sparse:pattern=learned,share=0.0062,"
+              + "sparse:pattern=learned,rest=means,sparse:pattern=dynamic-threshold"
+              + " --density 0.25",
+          "./steelyard attention ring",
           "./steelyard compare --quick --metrics decode --gen 16 --engine llamacpp --engine"
               + " llamacpp:flash=off",
           "./steelyard compare --quick --metrics decode --engine steelyard --engine"

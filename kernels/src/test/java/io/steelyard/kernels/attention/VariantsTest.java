@@ -17,17 +17,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every variant of attention is what its definition says, in every tier that runs here. */
 final class VariantsTest {
-  /** Each variant, with parameters that odd lengths don't divide. */
-  static final List<String> SPELLINGS =
+  /** Parameters that odd lengths don't divide. */
+  private static final List<String> WITH_PARAMETERS =
       List.of(
-          "dense",
-          "flash",
-          "dilated",
           "dilated:segments=16/50/256,rates=1/2/3",
-          "improved-dilated",
           "improved-dilated:segments=16/50/256,rates=1/2/3",
           "longnet:segments=16/64/300,rates=1/2/4",
-          "ring",
           "ring:ranks=7",
           "ring-dilated-v2:segments=16/50/256,rates=1/2/3,ranks=3",
           "ring-dilated-v3:segments=16/50/256,rates=1/2/3,ranks=3",
@@ -39,7 +34,6 @@ final class VariantsTest {
           "block-sparse:pattern=random,density=0.3,block=24",
           "block-sparse:pattern=adaptive,density=0.3,block=24",
           "block-sparse:pattern=learned,density=0.3",
-          "block-sparse",
           "sparse:pattern=random,ratio=0.7,block=16",
           "sparse:pattern=block-sparse,ratio=0.7,block=16",
           "sparse:pattern=strided,ratio=0.7,block=16",
@@ -58,8 +52,11 @@ final class VariantsTest {
           "flex:rules=soft-cap,cap=2",
           "flex:rules=document,document=60",
           "flex:rules=prefix,prefix=40",
-          "flex:rules=document/alibi/soft-cap,document=200,cap=3",
-          "differential");
+          "flex:rules=document/alibi/soft-cap,document=200,cap=3");
+
+  /** Each variant that there is, and these. */
+  static final List<String> SPELLINGS =
+      Stream.concat(Variants.descriptions().keySet().stream(), WITH_PARAMETERS.stream()).toList();
 
   /** Of a head; of the shorter shapes these are all. */
   private static final int CHECKED_ROWS = 131;
@@ -80,14 +77,14 @@ final class VariantsTest {
   @ParameterizedTest
   @MethodSource("tiers")
   void shouldMatchItsDefinition(Tier tier) {
-    check(tier, SHAPES);
+    check(tier, SPELLINGS, SHAPES);
   }
 
   @ParameterizedTest
   @MethodSource("tiers")
   @Tag("soak")
   void shouldMatchItsDefinitionInSixtyShapes(Tier tier) {
-    check(tier, sixtyShapes());
+    check(tier, SPELLINGS, sixtyShapes());
   }
 
   private static List<AttentionShape> sixtyShapes() {
@@ -107,10 +104,16 @@ final class VariantsTest {
     return shapes;
   }
 
-  private static void check(Tier tier, List<AttentionShape> shapes) {
+  /** Holds one variant that there is to its definition. */
+  static void check(String variant) {
+    assertThat(SPELLINGS).contains(variant);
+    check(Kernels.best(), List.of(variant), SHAPES);
+  }
+
+  private static void check(Tier tier, List<String> spellings, List<AttentionShape> shapes) {
     try (Workbench workbench =
         new Workbench(tier, 2, MemoryPool.poisoned(), new PatternCache(64))) {
-      for (String spelling : SPELLINGS) {
+      for (String spelling : spellings) {
         for (AttentionShape shape : shapes) {
           for (DataType type : List.of(DataType.F32, DataType.F16, DataType.BF16)) {
             check(workbench, spelling, shape, type);
