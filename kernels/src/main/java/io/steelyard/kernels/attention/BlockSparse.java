@@ -106,18 +106,19 @@ record BlockSparse(
                 distance == 0 || rates.stream().limit(PARALLELS).anyMatch(rate -> distance == rate);
             case GLOBAL_LOCAL -> distance <= near || i < global || j < global;
             case STRIDED -> distance <= near || j % stride == 0;
-            case HIERARCHICAL -> inHierarchy(distance, j);
+            case HIERARCHICAL -> inHierarchy(distance, j, length);
             case RANDOM, ADAPTIVE, LEARNED -> throw new AssertionError(pattern + " has no rule");
           };
         });
   }
 
-  private boolean inHierarchy(int distance, int keyBlock) {
+  private boolean inHierarchy(int distance, int keyBlock, int length) {
     long from = (long) keyBlock * block;
+    long end = Math.min(from + block, length);
     for (int[] level : LEVELS) {
       long holds = Math.ceilDiv(from, level[0]) * (long) level[0];
       boolean near = level[1] == 0 || (long) distance * block <= level[1] / 2;
-      if (near && holds < from + block) {
+      if (near && holds < end) {
         return true;
       }
     }

@@ -80,26 +80,22 @@ record Sparse(Kind kind, double ratio, int block, int seed) implements Variant {
     for (int i = 0; row.cardinality() < kept; i++) {
       switch (kind) {
         case RANDOM -> row.set(random.nextInt(visible));
-        case BLOCK_SPARSE -> setNear(row, own, i, visible);
+        case BLOCK_SPARSE -> row.set(nearest(i, own, visible));
         case STRIDED -> row.set((int) ((long) i * visible / kept % visible));
-        case LOCAL_GLOBAL -> {
-          if (i % 2 == 0) {
-            setNear(row, own, i / 2, visible);
-          } else {
-            row.set(Math.min(i / 2, visible - 1));
-          }
-        }
+        case LOCAL_GLOBAL -> row.set(i % 2 == 0 ? nearest(i / 2, own, visible) : i / 2);
         case DYNAMIC_THRESHOLD, TOP_K, LEARNED -> throw new AssertionError(kind + " looks at keys");
       }
     }
     return row;
   }
 
-  /** The i-th nearest, by turns before and behind. */
-  private static void setNear(BitSet row, int own, int i, int visible) {
-    int at = i % 2 == 0 ? own - i / 2 : own + (i + 1) / 2;
-    if (at >= 0 && at < visible) {
-      row.set(at);
+  /** The i-th nearest, by turns behind and before as long as there are both. */
+  private static int nearest(int i, int own, int visible) {
+    int onBothSides = Math.min(own, visible - 1 - own);
+    if (i <= 2 * onBothSides) {
+      return i % 2 == 0 ? own - i / 2 : own + (i + 1) / 2;
     }
+    int distance = i - onBothSides;
+    return own > onBothSides ? own - distance : own + distance;
   }
 }
