@@ -103,7 +103,7 @@ record ProfileView(String name, String title, String how, ProfileGraph.Timed tim
     Table table = new Table(console.style());
     table.column("operator", Align.LEFT).column("kernel", Align.LEFT).column("calls", Align.RIGHT);
     table.column("ms", Align.RIGHT).column("share", Align.RIGHT);
-    table.column("GB/s", Align.RIGHT).column("GMAC/s", Align.RIGHT);
+    table.column("MB", Align.RIGHT).column("GB/s", Align.RIGHT).column("GMAC/s", Align.RIGHT);
     long outside = timing.nanos();
     for (ProfiledKernels.Line line : lines) {
       outside -= line.nanos();
@@ -113,10 +113,11 @@ record ProfileView(String name, String title, String how, ProfileGraph.Timed tim
           Format.count(line.calls()),
           millis(line.nanos()),
           share(line.nanos(), timing),
+          megabytes(line.bytes()),
           rate(line.bytes(), line.nanos()),
           rate(line.products(), line.nanos()));
     }
-    table.row(ProfileGraph.OUTSIDE, "", "", millis(outside), share(outside, timing), "", "");
+    table.row(ProfileGraph.OUTSIDE, "", "", millis(outside), share(outside, timing), "", "", "");
     return table.render();
   }
 
@@ -126,6 +127,10 @@ record ProfileView(String name, String title, String how, ProfileGraph.Timed tim
 
   private static String share(long nanos, Timing timing) {
     return Format.percent((double) nanos / timing.nanos(), 1);
+  }
+
+  private static String megabytes(long bytes) {
+    return bytes == 0 ? "–" : Format.significant(bytes / 1e6, 3);
   }
 
   /** Per nanosecond, which is thousand millions a second. */

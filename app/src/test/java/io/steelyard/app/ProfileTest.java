@@ -7,6 +7,7 @@ import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.ProfileFile;
 import io.steelyard.kernels.ProfiledKernels;
 import io.steelyard.kernels.Tier;
+import io.steelyard.reports.terminal.Format;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -142,10 +143,18 @@ final class ProfileTest {
             "--millis",
             "1");
 
-    assertThat(lines(outcome))
+    List<ProfiledKernels.Line> lines = lines(outcome);
+    assertThat(lines)
         .extracting(ProfiledKernels.Line::kernel)
         .containsExactlyInAnyOrder("Q8_0 1536×576, 2 tokens", "Q4_0 1536×576, 2 tokens");
-    assertThat(outcome.out()).contains("bench matmul on ");
+    assertThat(outcome.out()).contains("bench matmul on ").containsPattern("share +MB +GB/s");
+    for (ProfiledKernels.Line line : lines) {
+      assertThat(outcome.out().lines())
+          .filteredOn(row -> row.contains(line.kernel()))
+          .singleElement()
+          .asString()
+          .contains(" % ", " " + Format.significant(line.bytes() / 1e6, 3) + " ");
+    }
   }
 
   @Test

@@ -14,8 +14,8 @@ import java.util.Set;
  * is complete. An instance serves one caller at a time. Results depend on the operands and on the
  * class of call alone (few tokens, or many), never on the number of threads or their timing.
  *
- * <p>Sizes are checked when an operator is called. Memory must stay alive while it runs, and belong
- * to an arena that all threads may use: a shared or the global one.
+ * <p>Sizes are checked when an operator is called; with no tokens it does nothing. Memory must stay
+ * alive while it runs, and belong to an arena that all threads may use: a shared or the global one.
  */
 public interface Kernels extends AutoCloseable {
   /** The JVM flag without which the vector tier is not {@link #available}. */
@@ -194,6 +194,7 @@ public interface Kernels extends AutoCloseable {
    * @param spans at least one; their caches have the same heads, dimension and type
    */
   default void replace(List<? extends CachedSpan> spans, Rows keys, Rows values) {
+    Operands.spans(spans);
     int row = 0;
     for (int i = 0; i < spans.size(); i++) {
       CachedSpan span = spans.get(i);
@@ -228,6 +229,7 @@ public interface Kernels extends AutoCloseable {
    */
   default void attention(
       Rows queries, List<? extends CachedSpan> spans, AttentionRule rule, Rows out) {
+    Operands.spans(spans);
     int row = 0;
     for (int i = 0; i < spans.size(); i++) {
       CachedSpan span = spans.get(i);

@@ -285,6 +285,7 @@ final class MachineKernels implements Kernels {
       Kernels.super.replace(spans, keys, values);
       return;
     }
+    Operands.spans(spans);
     int tokens = 0;
     for (int i = 0; i < spans.size(); i++) {
       CachedSpan span = spans.get(i);
@@ -309,6 +310,7 @@ final class MachineKernels implements Kernels {
       Kernels.super.attention(queries, spans, rule, out);
       return;
     }
+    Operands.spans(spans);
     int tokens = 0;
     for (int i = 0; i < spans.size(); i++) {
       CachedSpan span = spans.get(i);

@@ -1,5 +1,7 @@
 package io.steelyard.kernels;
 
+import java.util.List;
+
 /** The checks of operands that all tiers share. */
 final class Operands {
   private Operands() {}
@@ -71,6 +73,20 @@ final class Operands {
     }
     queries.require("queries", queries.width(), tokens);
     out.require("attention's output", queries.width(), tokens);
+  }
+
+  /** Sequences that are processed together. */
+  static void spans(List<? extends CachedSpan> spans) {
+    if (spans.isEmpty()) {
+      throw new IllegalArgumentException("no sequence where at least 1 is needed");
+    }
+    for (int i = 0; i < spans.size(); i++) {
+      int tokens = spans.get(i).tokens();
+      if (tokens < 1) {
+        throw new IllegalArgumentException(
+            "sequence " + i + " has " + tokens + " tokens where at least 1 is needed");
+      }
+    }
   }
 
   static void rows(Rows x, int tokens) {

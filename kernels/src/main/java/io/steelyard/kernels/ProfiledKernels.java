@@ -305,7 +305,7 @@ public final class ProfiledKernels extends ForwardingKernels {
   private static long cachedBytes(KeyValues cache, int position, AttentionRule rule, int tokens) {
     KeyValues.Shape shape = cache.shape();
     long positions = (long) position + tokens - rule.first(position);
-    return 2L * shape.width() * positions * shape.type().blockBytes();
+    return 2 * shape.type().bytes(shape.width() * positions);
   }
 
   @Override

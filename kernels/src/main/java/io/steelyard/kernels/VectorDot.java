@@ -364,19 +364,24 @@ final class VectorDot {
   }
 
   private static float q6K(long w, int columns, long x, long lanes) {
-    FloatVector sum = Lanes.broadcastOf(0);
+    FloatVector even = Lanes.broadcastOf(0);
+    FloatVector odd = Lanes.broadcastOf(0);
     for (int i = 0; i < columns; i += 256) {
       float scale = Lanes.half(w + 208);
       for (int run = 0; run < 8; run++) {
-        for (int j = 0; j < 32; j += COUNT) {
-          float d = scale * Lanes.signedByte(w + 192 + 2L * run + (j >> 4));
-          FloatVector q = Lanes.toFloat(VectorDecode.q6(w, run, j)).mul(d);
-          sum = q.fma(Lanes.load(x + 4L * j), sum);
+        for (int j = 0; j < 32; j += 2 * COUNT) {
+          even = q6K(w, run, j, scale).fma(Lanes.load(x + 4L * j), even);
+          odd = q6K(w, run, j + COUNT, scale).fma(Lanes.load(x + 4L * (j + COUNT)), odd);
         }
         x += 128;
       }
       w += 210;
     }
-    return Lanes.sum(sum, lanes);
+    return Lanes.sum(even.add(odd), lanes);
+  }
+
+  private static FloatVector q6K(long w, int run, int j, float scale) {
+    float d = scale * Lanes.signedByte(w + 192 + 2L * run + (j >> 4));
+    return Lanes.toFloat(VectorDecode.q6(w, run, j)).mul(d);
   }
 }

@@ -12,6 +12,9 @@ import jdk.incubator.vector.VectorOperators;
 
 /** The portable fast tier: the JDK's Vector API over all threads. */
 final class VectorKernels implements Kernels {
+  /** Rows that are not worth waking the other threads for. */
+  private static final int ALONE = 4;
+
   private final ThreadTeam team;
   private final int few;
   private final VectorMatmul matmul;
@@ -96,9 +99,9 @@ final class VectorKernels implements Kernels {
     void apply(int row, long lanes);
   }
 
-  /** Deals rows to threads; one or a few are not worth waking anybody. */
+  /** Deals rows to threads, if there are enough. */
   private void eachRow(int tokens, RowOperator operator) {
-    if (tokens <= few) {
+    if (tokens <= ALONE) {
       rows(0, tokens, operator, 0);
     } else {
       team.run(

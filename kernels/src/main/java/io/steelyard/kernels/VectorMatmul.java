@@ -7,14 +7,18 @@ import java.lang.foreign.MemorySegment;
 /**
  * Matrix products of the vector tier.
  *
- * <p>Few tokens: each thread streams its own rows through {@link VectorDot}. Many tokens: the
- * activations are turned once into panels whose lanes are tokens; each thread then takes its rows
- * in strips, decodes a strip to float32 once for all tokens, and multiplies it with every panel by
- * {@link VectorTile}. A strip and a panel together fit the second-level cache.
+ * <p>One to three tokens: each thread streams its own rows through {@link VectorDot}. Few, but
+ * more: it unpacks each row once, and {@link VectorFew} multiplies it. Many tokens: the activations
+ * are turned once into panels whose lanes are tokens; each thread then takes its rows in strips,
+ * decodes a strip to float32 once for all tokens, and multiplies it with every panel by {@link
+ * VectorTile}. A strip and a panel together fit the second-level cache.
  */
 final class VectorMatmul implements AutoCloseable {
   /** Up to so many tokens the decoding path is taken; their results are those of single tokens. */
-  static final int FEW = 4;
+  static final int FEW = MachineMatmul.FEW;
+
+  /** Bytes of weights between one token and the next: they stay in the first-level cache. */
+  private static final int BLOCK_BYTES = 10 << 10;
 
   /** Rows decoded at a time: eight register tiles. */
   private static final int STRIP_ROWS = 8 * VectorTile.ROWS;
@@ -34,6 +38,7 @@ final class VectorMatmul implements AutoCloseable {
   private int tiles;
   private long panels;
   private long sums;
+  private long turnedSums;
 
   private final ThreadTeam.Task rows = this::rows;
   private final ThreadTeam.Task pack = this::pack;
@@ -46,16 +51,25 @@ final class VectorMatmul implements AutoCloseable {
   }
 
   void multiply(StackedMatrix weights, Rows x, Rows y, int tokens) {
+    if (tokens == 0) {
+      return;
+    }
     this.weights = weights;
     this.x = x;
     this.y = y;
     this.tokens = tokens;
     if (tokens <= few) {
       int blocks = weights.columns() / VectorDot.SUM_BLOCK;
-      long lanes = scratch.shared().atLeast(Lanes.BYTES + 4L * tokens * blocks);
+      long sumBytes = 4L * tokens * blocks;
+      long all = Lanes.BYTES + sumBytes + VectorFew.sumBytes(blocks, tokens);
+      long lanes = scratch.shared().atLeast(all);
       sums = lanes + Lanes.BYTES;
+      turnedSums = sums + sumBytes;
       for (int token = 0; token < tokens; token++) {
         VectorDot.sums(x.address(token), weights.columns(), sums + 4L * token * blocks, lanes);
+      }
+      if (tokens >= VectorFew.TOKENS) {
+        VectorFew.turn(sums, blocks, tokens, turnedSums);
       }
       team.run(rows);
     } else {
@@ -69,7 +83,7 @@ final class VectorMatmul implements AutoCloseable {
   private void rows(int member, int members) {
     int begin = share(weights.rows(), member, members);
     int end = share(weights.rows(), member + 1, members);
-    long lanes = scratch.own(member).atLeast(Lanes.BYTES + decodedBytes());
+    long lanes = scratch.own(member).atLeast(Lanes.BYTES + VectorFew.bytes(weights.columns()));
     int first = 0;
     for (int p = 0; p < weights.parts().size(); p++) {
       Tensor part = weights.parts().get(p);
@@ -77,8 +91,10 @@ final class VectorMatmul implements AutoCloseable {
       int from = Math.max(begin, first);
       int to = Math.min(end, first + rows);
       if (from < to) {
-        if (VectorDot.takes(part.type())) {
-          rows(part, from - first, to - from, from, lanes);
+        if (tokens >= VectorFew.TOKENS && VectorFew.takes(part.type())) {
+          rowsTogether(part, from - first, to - from, from, lanes);
+        } else if (VectorDot.takes(part.type())) {
+          storedRows(part, from - first, to - from, from, lanes);
         } else {
           decodedRows(part, from - first, to - from, from, lanes);
         }
@@ -87,14 +103,12 @@ final class VectorMatmul implements AutoCloseable {
     }
   }
 
-  /** Room for a decoded row, if any part needs that. */
-  private long decodedBytes() {
-    for (int p = 0; p < weights.parts().size(); p++) {
-      if (!VectorDot.takes(weights.parts().get(p).type())) {
-        return 4L * weights.columns();
-      }
+  /** Unpacks each row once, for all tokens. */
+  private void rowsTogether(Tensor part, int row, int count, int target, long lanes) {
+    for (int r = 0; r < count; r++) {
+      long unpacked = VectorFew.unpack(part, row + r, weights.columns(), lanes + Lanes.BYTES);
+      VectorFew.multiply(part.type(), unpacked, x, tokens, turnedSums, y, target + r, lanes);
     }
-    return 0;
   }
 
   /** Decodes each row once, for all tokens. */
@@ -107,6 +121,14 @@ final class VectorMatmul implements AutoCloseable {
         long out = y.address(token) + 4L * (target + r);
         VectorDot.rows(DataType.F32, decoded, 1, columns, x.address(token), 0, out, lanes);
       }
+    }
+  }
+
+  /** Weights that several tokens need are taken a few rows at a time. */
+  private void storedRows(Tensor part, int row, int count, int target, long lanes) {
+    int step = tokens == 1 ? count : (int) Math.max(1, BLOCK_BYTES / part.rowBytes());
+    for (int r = 0; r < count; r += step) {
+      rows(part, row + r, Math.min(step, count - r), target + r, lanes);
     }
   }
 

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
@@ -21,6 +23,9 @@ final class AttentionBandTest {
   /** What is split keeps 16 bits: that share of scores, which are sums of some ten products. */
   private static final double BOUND_OF_TILES = 3e-5;
 
+  /** Of bands that have no rows or no keys. */
+  private static final int DIMENSION = 33;
+
   private static final List<DataType> TYPES = List.of(DataType.F32, DataType.F16, DataType.BF16);
   private static final List<DataType> HALVES = List.of(DataType.F16, DataType.BF16);
 
@@ -29,16 +34,19 @@ final class AttentionBandTest {
     AttentionBand make(int dimension, int keysAtOnce);
   }
 
-  @TestFactory
-  List<DynamicTest> bandsAttendAsTheDefinitionDoes() {
-    List<DynamicTest> tests = new ArrayList<>();
+  /** Bands of a tier, and what they are tested with at most. */
+  private record Bands(
+      String name, Maker maker, int mostKeys, int mostRows, List<DataType> types, double bound) {}
+
+  private static List<Bands> bands() {
+    List<Bands> bands = new ArrayList<>();
     if (Kernels.available(Tier.VECTOR)) {
-      tests.add(test("vector", VectorBand::new, 300, AttentionBand.ROWS, TYPES, BOUND));
+      bands.add(new Bands("vector", VectorBand::new, 300, AttentionBand.ROWS, TYPES, BOUND));
     }
     for (Tier tier : List.of(Tier.AVX2, Tier.AVX512, Tier.AMX)) {
       if (Kernels.available(tier)) {
-        tests.add(
-            test(
+        bands.add(
+            new Bands(
                 tier.label(),
                 (dimension, keys) -> new MachineBand(MachineTier.forBands(tier), dimension, keys),
                 300,
@@ -46,8 +54,8 @@ final class AttentionBandTest {
                 TYPES,
                 BOUND));
       }
-      tests.add(
-          test(
+      bands.add(
+          new Bands(
               tier.label() + " emulated",
               (dimension, keys) -> new MachineBand(EmulatedKernels.code(tier), dimension, keys),
               45,
@@ -56,17 +64,17 @@ final class AttentionBandTest {
               BOUND));
     }
     if (Kernels.available(Tier.AMX)) {
-      tests.add(tiles("tiles", MachineTier.forBands(Tier.AMX), 300, AttentionBand.ROWS));
+      bands.add(tiles("tiles", MachineTier.forBands(Tier.AMX), 300, AttentionBand.ROWS));
     }
     if (Kernels.available(Tier.AVX512)) {
-      tests.add(tiles("tiles of AVX-512", new EmulatedTiles(), 300, AttentionBand.ROWS));
+      bands.add(tiles("tiles of AVX-512", new EmulatedTiles(), 300, AttentionBand.ROWS));
     }
-    tests.add(tiles("tiles emulated", EmulatedKernels.code(Tier.AMX), 130, 70));
-    return tests;
+    bands.add(tiles("tiles emulated", EmulatedKernels.code(Tier.AMX), 130, 70));
+    return bands;
   }
 
-  private static DynamicTest tiles(String name, MachineCode code, int mostKeys, int mostRows) {
-    return test(
+  private static Bands tiles(String name, MachineCode code, int mostKeys, int mostRows) {
+    return new Bands(
         name,
         (dimension, keys) -> new TileBand(code, dimension, keys),
         mostKeys,
@@ -75,33 +83,113 @@ final class AttentionBandTest {
         BOUND_OF_TILES);
   }
 
-  private static DynamicTest test(
-      String name, Maker maker, int mostKeys, int mostRows, List<DataType> types, double bound) {
-    return DynamicTest.dynamicTest(
-        name,
-        () -> {
-          long seed = 5;
-          SplittableRandom random = new SplittableRandom(seed);
-          for (int i = 0; i < 24; i++) {
-            int dimension = 1 + random.nextInt(70);
-            int keys = 1 + random.nextInt(mostKeys);
-            int rows = 1 + random.nextInt(mostRows);
-            DataType type = types.get(i % types.size());
-            String what =
-                "%s, %d rows, %d keys of %d, %s, case %d of seed %d"
-                    .formatted(name, rows, keys, dimension, type, i, seed);
-            try (AttentionBand band = maker.make(dimension, i % 2 == 0 ? 0 : AttentionBand.PIECE);
-                AttentionBand definition = new ReferenceBand(dimension)) {
-              double[] expected = attend(definition, dimension, keys, rows, type, i);
-              double[] actual = attend(band, dimension, keys, rows, type, i);
-              for (int j = 0; j < expected.length; j++) {
-                assertThat(Math.abs(actual[j] - expected[j]))
-                    .as("%s, value %d: %s instead of %s", what, j, actual[j], expected[j])
-                    .isLessThanOrEqualTo(bound * Math.max(1, Math.abs(expected[j])));
-              }
+  @TestFactory
+  Stream<DynamicTest> bandsAttendAsTheDefinitionDoes() {
+    return bands().stream()
+        .map(bands -> DynamicTest.dynamicTest(bands.name, () -> compareWithDefinition(bands)));
+  }
+
+  private static void compareWithDefinition(Bands bands) {
+    long seed = 5;
+    SplittableRandom random = new SplittableRandom(seed);
+    for (int i = 0; i < 24; i++) {
+      int dimension = 1 + random.nextInt(70);
+      int keys = 1 + random.nextInt(bands.mostKeys);
+      int rows = 1 + random.nextInt(bands.mostRows);
+      DataType type = bands.types.get(i % bands.types.size());
+      String what =
+          "%s, %d rows, %d keys of %d, %s, case %d of seed %d"
+              .formatted(bands.name, rows, keys, dimension, type, i, seed);
+      int keysAtOnce = i % 2 == 0 ? 0 : AttentionBand.PIECE;
+      try (AttentionBand band = bands.maker.make(dimension, keysAtOnce);
+          AttentionBand definition = new ReferenceBand(dimension)) {
+        double[] expected = attend(definition, dimension, keys, rows, type, i);
+        double[] actual = attend(band, dimension, keys, rows, type, i);
+        for (int j = 0; j < expected.length; j++) {
+          assertThat(Math.abs(actual[j] - expected[j]))
+              .as("%s, value %d: %s instead of %s", what, j, actual[j], expected[j])
+              .isLessThanOrEqualTo(bands.bound * Math.max(1, Math.abs(expected[j])));
+        }
+      }
+    }
+  }
+
+  @TestFactory
+  Stream<DynamicTest> noRowsChangeNothing() {
+    return eachType(
+        (band, type) -> {
+          try (Arena arena = Arena.ofShared()) {
+            SplittableRandom random = new SplittableRandom(6);
+            StridedRows rows = rows(arena, random, type, 7, DIMENSION);
+            MemorySegment panels = arena.allocate(band.panelBytes(7), Rows.ALIGNMENT);
+            MemorySegment results = results(arena, 1);
+            band.pack(rows, rows, 0, 7, panels.address(), 7);
+
+            band.begin(rows, 0, 0.3f);
+            band.meet(panels.address(), 7, 0, 7, new int[] {}, new int[] {}, null);
+            band.finish(out(results), results.address(), Float.BYTES);
+
+            assertThat(results.toArray(ValueLayout.JAVA_FLOAT)).containsOnly(Float.NaN);
+            assertThat(band.scores()).isZero();
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> rowsThatMeetNoKeysGetZeros() {
+    return eachType(
+        (band, type) -> {
+          for (int keys : new int[] {0, 7}) {
+            try (Arena arena = Arena.ofShared()) {
+              SplittableRandom random = new SplittableRandom(7);
+              StridedRows queries = rows(arena, random, type, 3, DIMENSION);
+              StridedRows rows = rows(arena, random, type, 7, DIMENSION);
+              MemorySegment panels = arena.allocate(band.panelBytes(keys), Rows.ALIGNMENT);
+              MemorySegment results = results(arena, 3);
+              int[] first = new int[AttentionBand.ROWS];
+              int[] end = new int[AttentionBand.ROWS];
+              Arrays.fill(end, keys);
+              band.pack(rows, rows, 0, keys, panels.address(), keys);
+
+              band.begin(queries, 3, 0.3f);
+              band.meet(panels.address(), keys, keys / 2, keys / 2, first, end, null);
+              band.finish(out(results), results.address(), Float.BYTES);
+
+              float[] all = results.toArray(ValueLayout.JAVA_FLOAT);
+              assertThat(Arrays.copyOf(all, 3)).containsOnly(AttentionBand.NO_KEYS);
+              assertThat(Arrays.copyOfRange(all, 3, all.length)).containsOnly(0);
             }
           }
         });
+  }
+
+  private static Stream<DynamicTest> eachType(BiConsumer<AttentionBand, DataType> test) {
+    return bands().stream()
+        .map(
+            bands ->
+                DynamicTest.dynamicTest(
+                    bands.name,
+                    () -> {
+                      for (DataType type : bands.types) {
+                        try (AttentionBand band = bands.maker.make(DIMENSION, 0)) {
+                          test.accept(band, type);
+                        }
+                      }
+                    }));
+  }
+
+  /** Room for the sums of so many rows, then for the rows, all NaN. */
+  private static MemorySegment results(Arena arena, int rows) {
+    MemorySegment results = arena.allocate(4L * rows * (1 + DIMENSION), Rows.ALIGNMENT);
+    for (int i = 0; i < rows * (1 + DIMENSION); i++) {
+      results.setAtIndex(ValueLayout.JAVA_FLOAT, i, Float.NaN);
+    }
+    return results;
+  }
+
+  private static StridedRows out(MemorySegment results) {
+    long rows = results.byteSize() / 4 / (1 + DIMENSION);
+    return new StridedRows(results.address() + 4 * rows, 4L * DIMENSION, DataType.F32);
   }
 
   /** Two runs of keys, hidden ones, and in every third case a function: results, then sums. */

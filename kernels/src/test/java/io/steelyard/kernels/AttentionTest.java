@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A fast tier's attention against the reference tier. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -149,24 +151,83 @@ abstract class AttentionTest {
     }
   }
 
-  @Test
-  void fewTokensGiveTheBitsOfSingleTokens() {
+  @ParameterizedTest
+  @ValueSource(ints = {4, 7, 16})
+  void fewTokensGiveTheBitsOfSingleTokens(int few) {
     // The parts in which few tokens take the positions end at 1024.
     int earlier = 1021;
     try (Arena arena = Arena.ofShared()) {
       RandomData data = new RandomData(arena, 8);
       KeyValues cache =
-          fast.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 64, earlier + 4));
-      Rows rows = data.rows(earlier + 4, 128, 128);
-      fast.store(cache, rows, rows, 0, earlier + 4);
-      Rows queries = data.rows(4, 256, 256);
-      Rows together = Rows.allocate(arena, 4, 256);
-      Rows single = Rows.allocate(arena, 4, 256);
-      fast.attention(queries, cache, earlier, RULE, together, 4);
-      for (int token = 0; token < 4; token++) {
+          fast.keyValues(arena, new KeyValues.Shape(DataType.F16, 2, 64, earlier + few));
+      Rows rows = data.rows(earlier + few, 128, 128);
+      fast.store(cache, rows, rows, 0, earlier + few);
+      Rows queries = data.rows(few, 256, 256);
+      Rows together = Rows.allocate(arena, few, 256);
+      Rows single = Rows.allocate(arena, few, 256);
+      fast.attention(queries, cache, earlier, RULE, together, few);
+      for (int token = 0; token < few; token++) {
         fast.attention(queries.from(token), cache, earlier + token, RULE, single.from(token), 1);
       }
       assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
+    }
+  }
+
+  @Test
+  void noTokensChangeNothing() {
+    for (Kernels kernels : List.of(reference, fast)) {
+      for (DataType type : TYPES) {
+        try (Arena arena = Arena.ofShared()) {
+          RandomData data = new RandomData(arena, 16);
+          KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(type, 2, 32, 40));
+          Rows rows = data.rows(40, 64, 64);
+          kernels.store(cache, rows, rows, 0, 40);
+          Rows queries = data.rows(3, 128, 130);
+          Rows expected = Rows.allocate(arena, 3, 128);
+          kernels.attention(queries, cache, 37, RULE, expected, 3);
+          Rows out = data.rows(2, 128, 130);
+          byte[] before = out.data().toArray(ValueLayout.JAVA_BYTE);
+
+          // At both ends, with rows that aren't asked for, and without any.
+          for (int position : new int[] {0, 37, 40}) {
+            kernels.attention(queries, cache, position, RULE, out, 0);
+            kernels.attention(queries.from(3), cache, position, RULE, out.from(2), 0);
+            kernels.replace(cache, rows, rows, position, 0, 40);
+          }
+          kernels.store(cache, rows.from(40), rows.from(40), 40, 0);
+
+          assertThat(out.data().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
+          Rows actual = Rows.allocate(arena, 3, 128);
+          kernels.attention(queries, cache, 37, RULE, actual, 3);
+          assertThat(actual.data().mismatch(expected.data())).as("%s", type).isEqualTo(-1);
+        }
+      }
+    }
+  }
+
+  @Test
+  void sequencesOfNoTokensAreRefused() {
+    for (Kernels kernels : List.of(reference, fast)) {
+      try (Arena arena = Arena.ofShared()) {
+        KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(DataType.F16, 1, 32, 8));
+        Rows rows = new RandomData(arena, 17).rows(2, 32, 32);
+        kernels.store(cache, rows, rows, 0, 2);
+        Rows out = Rows.allocate(arena, 2, 32);
+        List<Sequence> sequences =
+            List.of(new Sequence(cache, 0, 1, 1), new Sequence(cache, 1, 0, 1));
+        assertThatThrownBy(() -> kernels.attention(rows, sequences, RULE, out))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("sequence 1 has 0 tokens where at least 1 is needed");
+        assertThatThrownBy(() -> kernels.replace(sequences, rows, rows))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("sequence 1 has 0 tokens where at least 1 is needed");
+        assertThatThrownBy(() -> kernels.attention(rows, List.of(), RULE, out))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("no sequence where at least 1 is needed");
+        assertThatThrownBy(() -> kernels.replace(List.of(), rows, rows))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("no sequence where at least 1 is needed");
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -147,8 +148,7 @@ abstract class ElementwiseTest {
           x.set(0, i, values[i]);
         }
         kernels.softCap(x, 50, 1);
-        assertThat(x.row(0).toArray(java.lang.foreign.ValueLayout.JAVA_FLOAT))
-            .containsExactly(50, -50, 0, -0.0f);
+        assertThat(x.row(0).toArray(ValueLayout.JAVA_FLOAT)).containsExactly(50, -50, 0, -0.0f);
       }
     }
   }
@@ -245,6 +245,36 @@ abstract class ElementwiseTest {
   }
 
   @Test
+  void noTokensChangeNothing() {
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, 3);
+      Rows rows = data.rows(2, 24, 26);
+      Rows weight = data.rows(1, 24, 24);
+      Rope rope = new Rope(Rope.Layout.SPLIT, 8, 10_000, 1, new float[0]);
+      Rows angles = rope.allocateAngles(arena, 0);
+      byte[] before = rows.data().toArray(ValueLayout.JAVA_BYTE);
+      for (Kernels kernels : List.of(reference, fast)) {
+        // With rows that aren't asked for, and without any.
+        for (Rows x : List.of(rows, rows.from(2))) {
+          kernels.rmsNorm(x, weight, 1e-5f, x, 0);
+          kernels.layerNorm(x, weight, 1e-5f, x, 0);
+          kernels.rope(rope, angles, x, 12, 0);
+          for (Activation activation : Activation.values()) {
+            kernels.gate(activation, x, weight, x, 0);
+            kernels.activate(activation, x, 0);
+          }
+          kernels.multiply(x, weight, 0);
+          kernels.add(x, weight, 0);
+          kernels.addBias(x, weight, 0);
+          kernels.scale(x, 2, 0);
+          kernels.softCap(x, 1, 0);
+        }
+      }
+      assertThat(rows.data().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(before);
+    }
+  }
+
+  @Test
   void badRotationsAreRefused() {
     assertThatThrownBy(() -> new Rope(Rope.Layout.SPLIT, 7, 10_000, 1, new float[0]))
         .isInstanceOf(IllegalArgumentException.class);
@@ -263,6 +293,9 @@ abstract class ElementwiseTest {
       assertThat(rows.from(3).count()).isZero();
       assertThatThrownBy(() -> new Rows(rows.data(), 10, 9))
           .isInstanceOf(IllegalArgumentException.class);
+      assertThatThrownBy(() -> new Rows(rows.data(), 0, 10))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("rows of 0 values can't have stride 10");
     }
   }
 }

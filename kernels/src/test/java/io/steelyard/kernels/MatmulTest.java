@@ -70,6 +70,21 @@ abstract class MatmulTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void everyNumberOfFewTokensAgrees(DataType type) {
+    long seed = 6;
+    int rows = sizes.fewTokensRows();
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, seed);
+      List<Tensor> parts = List.of(data.tensor(type, rows, 512));
+      Rows x = data.rows(17, 512, 517);
+      for (int tokens : sizes.fewTokens()) {
+        compare(parts, x, data.rows(tokens, rows, rows + 3), tokens, arena, seed);
+      }
+    }
+  }
+
   /** Scales of 2^-128 to 2^-126, of which the first two are subnormal, and of 2^120 to 2^122. */
   @Test
   void theSmallestAndTheLargestPowersOfTwoScale() {
@@ -250,18 +265,26 @@ abstract class MatmulTest {
   @ParameterizedTest
   @EnumSource
   void fewTokensGiveTheBitsOfSingleTokens(DataType type) {
-    int few = fast.fewTokens();
+    int few = 16;
+    assertThat(fast.fewTokens()).isEqualTo(few);
     try (Arena arena = Arena.ofShared()) {
       RandomData data = new RandomData(arena, 3);
       Matrix matrix = fast.prepare(List.of(data.tensor(type, 39, 512)));
       Rows x = data.rows(few, 512, 512);
-      Rows together = Rows.allocate(arena, few, 39);
       Rows single = Rows.allocate(arena, few, 39);
-      fast.matmul(matrix, x, together, few);
       for (int token = 0; token < few; token++) {
         fast.matmul(matrix, x.from(token), single.from(token), 1);
       }
-      assertThat(together.data().mismatch(single.data())).isEqualTo(-1);
+      for (int tokens : sizes.fewTokens()) {
+        if (tokens <= few) {
+          Rows together = Rows.allocate(arena, tokens, 39);
+          fast.matmul(matrix, x, together, tokens);
+          long bytes = together.data().byteSize();
+          assertThat(together.data().mismatch(single.data().asSlice(0, bytes)))
+              .as("%d tokens", tokens)
+              .isEqualTo(-1);
+        }
+      }
     }
   }
 
@@ -298,6 +321,48 @@ abstract class MatmulTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void noTokensChangeNothing(DataType type) {
+    try (Arena arena = Arena.ofShared()) {
+      RandomData data = new RandomData(arena, 13);
+      List<Tensor> parts = List.of(data.tensor(type, 5, 256));
+      Rows x = data.rows(1, 256, 256);
+      Rows y = data.rows(2, 5, 8);
+      Rows table = data.rows(1, 256, 256);
+      byte[] product = y.data().toArray(ValueLayout.JAVA_BYTE);
+      byte[] embedding = table.data().toArray(ValueLayout.JAVA_BYTE);
+      for (Kernels kernels : List.of(reference, fast)) {
+        Matrix matrix = kernels.prepare(parts);
+        // With a row that isn't asked for, and without any.
+        kernels.matmul(matrix, x, y, 0);
+        kernels.matmul(matrix, x.from(1), y.from(2), 0);
+        kernels.embed(matrix, new int[] {3}, 1, 0, table);
+        kernels.embed(matrix, new int[0], 0, 0, table.from(1));
+      }
+      assertThat(y.data().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(product);
+      assertThat(table.data().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(embedding);
+    }
+  }
+
+  @Test
+  void noMatrixIsEmpty() {
+    try (Arena arena = Arena.ofShared()) {
+      MemorySegment nothing = arena.allocate(0);
+      assertThatThrownBy(() -> new Tensor("w", DataType.F32, 8, 0, nothing))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("tensor w is empty");
+      assertThatThrownBy(() -> new Tensor("w", DataType.Q8_0, 0, 3, nothing))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessage("tensor w is empty");
+      for (Kernels kernels : List.of(reference, fast)) {
+        assertThatThrownBy(() -> kernels.prepare(List.of()))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("a matrix needs at least one tensor");
+      }
+    }
+  }
+
   @Test
   void operandsThatDoNotFitAreRefused() {
     try (Arena arena = Arena.ofShared()) {
@@ -312,6 +377,9 @@ abstract class MatmulTest {
         assertThatThrownBy(() -> kernels.matmul(matrix, x, y, 3))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage("the multiplicand has 2 rows where 3 are needed");
+        assertThatThrownBy(() -> kernels.matmul(matrix, x, y, -1))
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("the multiplicand has 2 rows where -1 are needed");
         assertThatThrownBy(() -> kernels.embed(matrix, new int[] {3}, 0, 1, x))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage("token id 3 is not in the vocabulary of 3");

@@ -56,6 +56,24 @@ final class ProfiledKernelsTest {
   }
 
   @Test
+  void attentionReadsWhatTheCacheHolds() {
+    Rows rows = Rows.allocate(arena, 7, 64);
+    for (DataType type : List.of(DataType.F32, DataType.F16, DataType.Q8_0)) {
+      KeyValues cache = kernels.keyValues(arena, new KeyValues.Shape(type, 2, 32, 7));
+      kernels.store(cache, rows, rows, 0, 7);
+      kernels.attention(rows, cache, 6, AttentionRule.causal(1), Rows.allocate(arena, 1, 64), 1);
+    }
+
+    assertThat(kernels.lines())
+        .filteredOn(line -> line.operator().equals("attention"))
+        .extracting(ProfiledKernels.Line::kernel, ProfiledKernels.Line::bytes)
+        .containsExactlyInAnyOrder(
+            tuple("F32, 1 token", 2 * 7 * 64 * 4L),
+            tuple("F16, 1 token", 2 * 7 * 64 * 2L),
+            tuple("Q8_0, 1 token", 2 * 7 * 2 * 34L));
+  }
+
+  @Test
   void whatRanBeforeAResetOrWithoutMeasuringDoesNotCount() {
     multiply(1, 3);
     kernels.reset();

@@ -1,6 +1,7 @@
 package io.steelyard.kernels;
 
 import io.steelyard.kernels.codec.Repacker;
+import java.util.stream.IntStream;
 
 /** Sizes of the products that tests make. */
 enum Sizes {
@@ -30,5 +31,17 @@ enum Sizes {
       return this == ALL ? new int[] {1, 5, 17, 130} : new int[] {1, 17};
     }
     return this == ALL ? new int[] {1, 2, 4, 5, 16, 17, 31, 32, 33, 130} : new int[] {1, 6, 17, 39};
+  }
+
+  /**
+   * Tokens up to the first number that isn't few. Each number of few is put together its own way.
+   */
+  int[] fewTokens() {
+    return this == ALL ? IntStream.rangeClosed(1, 17).toArray() : new int[] {1, 2, 3, 7, 16, 17};
+  }
+
+  /** Rows for each of {@link #fewTokens}. */
+  int fewTokensRows() {
+    return this == ALL ? 33 : 9;
   }
 }

@@ -2,10 +2,14 @@ package io.steelyard.kernels;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -141,6 +145,31 @@ class ThreadTeamTest {
     assertThatThrownBy(() -> team.run((member, members) -> {}))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("closed");
+  }
+
+  /** A member that kept spinning would take all of the time that passes. */
+  @Test
+  void membersSleepWhenThereIsNothingToDo() throws InterruptedException {
+    ThreadMXBean times = ManagementFactory.getThreadMXBean();
+    assumeTrue(
+        times.isThreadCpuTimeSupported(), "not applicable here: this JVM can't tell CPU times");
+    // As many as spin after a task, where there are several processors.
+    int threads = Math.clamp(Runtime.getRuntime().availableProcessors(), 2, 4);
+    try (ThreadTeam team = new ThreadTeam(threads)) {
+      AtomicLongArray ids = new AtomicLongArray(threads);
+      for (int i = 0; i < 100; i++) {
+        team.run((member, members) -> ids.set(member, Thread.currentThread().threadId()));
+      }
+      long[] before = new long[threads];
+      for (int member = 1; member < threads; member++) {
+        before[member] = times.getThreadCpuTime(ids.get(member));
+      }
+      Thread.sleep(300);
+      for (int member = 1; member < threads; member++) {
+        long spent = times.getThreadCpuTime(ids.get(member)) - before[member];
+        assertThat(spent).as("nanoseconds of member %d", member).isBetween(0L, 60_000_000L);
+      }
+    }
   }
 
   @ParameterizedTest

@@ -8,16 +8,20 @@ import com.sun.management.ThreadMXBean;
 import io.steelyard.kernels.DataType;
 import io.steelyard.kernels.Kernels;
 import io.steelyard.kernels.Tier;
+import io.steelyard.models.synth.Shape;
+import io.steelyard.models.synth.Synth;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class SessionTest {
   @TempDir Path directory;
@@ -59,14 +63,40 @@ class SessionTest {
     assertThat(session.length()).isZero();
   }
 
+  /** Machine-code tiers with weights of floats or of a mix of types, and types of the cache. */
+  static Stream<Arguments> decoders() {
+    return Stream.of(Tier.AVX2, Tier.AVX512, Tier.AMX)
+        .flatMap(
+            tier ->
+                Stream.of(
+                    Arguments.of(tier, "F32", DataType.F16),
+                    Arguments.of(tier, "Q8_0", DataType.F16),
+                    Arguments.of(tier, "Q8_0", DataType.Q8_0),
+                    Arguments.of(tier, "Q4_K_M", DataType.F16),
+                    Arguments.of(tier, "Q4_K_M", DataType.Q8_0)));
+  }
+
+  /** Wide enough for blocks of 256 weights, with heads of 32 values for a cache of q8_0. */
+  private Path decoder(String weights) throws IOException {
+    if (weights.equals("F32")) {
+      return Golden.model("mistral", directory);
+    }
+    Path file = directory.resolve(weights + ".gguf");
+    Shape shape =
+        new Shape("tiny", "none", "llama", 2, 256, 8, 4, 256, 300, 128, 1e4f, 1e-5f, true, false);
+    Synth.write(shape, Synth.mixOf(weights), 1, file, ProgressListener.NONE);
+    return file;
+  }
+
   @ParameterizedTest
-  @EnumSource(names = {"AVX2", "AVX512", "AMX"})
-  void decodingAllocatesNothingOnTheHeap(Tier tier) throws IOException {
+  @MethodSource("decoders")
+  void decodingAllocatesNothingOnTheHeap(Tier tier, String weights, DataType cache)
+      throws IOException {
     assumeTrue(Kernels.available(tier), "not applicable here: no " + tier.label() + " tier");
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (Kernels machine = Kernels.of(tier, 2);
-        Model loaded = Model.load(Golden.model("mistral", directory), machine);
-        Session decoding = loaded.newSession(128, DataType.F16)) {
+        Model loaded = Model.load(decoder(weights), machine);
+        Session decoding = loaded.newSession(128, cache)) {
       long least = Long.MAX_VALUE;
       // What the JVM itself allocates while it compiles comes to an end.
       for (int round = 0; round < 500 && least > 0; round++) {
