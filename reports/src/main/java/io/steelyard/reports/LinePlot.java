@@ -61,7 +61,7 @@ final class LinePlot implements Plots.Drawing {
     XYLineAndShapeRenderer renderer = new XYLineAndShapeRenderer(true, true);
     for (int i = 0; i < chart.lines().size(); i++) {
       LineChart.Line line = chart.lines().get(i);
-      XYSeries series = new XYSeries(PlotStyle.name(line.name(), LONGEST_NAME));
+      XYSeries series = new XYSeries(shown(line.name(), all));
       for (int point = 0; point < line.at().length; point++) {
         series.add(line.at()[point], line.values()[point]);
       }
@@ -119,6 +119,17 @@ final class LinePlot implements Plots.Drawing {
 
   private static String name(double at) {
     return at == Math.rint(at) ? Format.count(Math.round(at)) : Format.compact(at);
+  }
+
+  /** A line's name, cut no further than it differs from those before it. */
+  private static String shown(String name, XYSeriesCollection before) {
+    int longest = LONGEST_NAME;
+    String shown = PlotStyle.name(name, longest);
+    while (before.getSeriesIndex(shown) >= 0 && longest < name.length()) {
+      longest++;
+      shown = PlotStyle.name(name, longest);
+    }
+    return shown;
   }
 
   private ValueAxis axis(Function<LineChart.Line, double[]> values) {

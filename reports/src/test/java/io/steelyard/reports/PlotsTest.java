@@ -82,6 +82,29 @@ class PlotsTest {
   }
 
   @Test
+  void linesWhoseNamesDifferInTheMiddleAreToldApart() throws Exception {
+    double[] one = {1};
+    List<String> names =
+        List.of(
+            "block-sparse:pattern=local-window,block=16,window=256",
+            "block-sparse:pattern=global-local,block=16,window=256",
+            "block-sparse:pattern=strided,block=16,window=256");
+    LineChart chart =
+        new LineChart(
+            "loss",
+            "A title",
+            "a subtitle",
+            "density",
+            names.stream().map(name -> new LineChart.Line(name, one, one)).toList());
+
+    Plots.write(directory, chart);
+
+    List<String> shown =
+        texts("loss.svg").stream().filter(text -> text.startsWith("block-sparse")).toList();
+    assertThat(shown).hasSize(names.size()).doesNotHaveDuplicates();
+  }
+
+  @Test
   void barsAreNamedAndLieEndToEnd() throws Exception {
     BarChart chart =
         new BarChart(

@@ -31,7 +31,9 @@ import java.util.Optional;
  * few.
  */
 final class AttentionEngine extends AttentionKernelEngine {
-  /** A pass of at most so many nanoseconds is made once more, to see what is kept for it. */
+  /**
+   * Where it is asked for, a pass of at most so many nanoseconds is made once more to be counted.
+   */
   private static final long ONCE_MORE = 2_000_000_000L;
 
   private static final MemoryPool.Statistics NOTHING_OF_POOL =
@@ -147,7 +149,8 @@ final class AttentionEngine extends AttentionKernelEngine {
     counts.put("pool_peak_bytes", pool.peakBytes());
     counts.put("pattern_evictions", patterns.evictions());
     putKept(counts, "", pool, patterns, NOTHING_OF_POOL, NOTHING_OF_PATTERNS);
-    if (nanos <= ONCE_MORE * operations) {
+    boolean wanted = Boolean.parseBoolean(options.get(AttentionProblem.WARM_COUNTS));
+    if (wanted && nanos <= ONCE_MORE * operations) {
       variant.forward(of.inputs(), workbench, of.outputs());
       putKept(
           counts,

@@ -44,6 +44,9 @@ public record AttentionProblem(
   /** The option that names the variant with its parameters. */
   public static final String VARIANT = "variant";
 
+  /** The option, {@code true}, for counts of what pool and cache do in a pass after the first. */
+  public static final String WARM_COUNTS = "warm-counts";
+
   /** A batch of as many sequences as make {@value #AUTO_TOKENS} tokens, a few at most. */
   public static final int AUTO = 0;
 
