@@ -58,7 +58,6 @@ final class DocumentedCommandsTest {
               + "sparse:pattern=learned,rest=means,sparse:pattern=dynamic-threshold"
               + " --density 0.25",
           "./steelyard attention ring",
-          "./steelyard attention ring --processes 2,4 --lengths 16K",
           "./steelyard compare --quick --metrics decode --gen 16 --engine llamacpp --engine"
               + " llamacpp:flash=off",
           "./steelyard compare --quick --metrics decode --engine steelyard --engine"
