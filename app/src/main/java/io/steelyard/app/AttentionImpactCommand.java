@@ -80,25 +80,13 @@ final class AttentionImpactCommand implements Callable<Integer> {
                   "%s, %s".formatted(spelling, problem.title()),
                   design,
                   verdict.margin);
-      worst = Math.max(worst, studies.begin(design.runs, "attention-impact", countingWarm(study)));
+      Study counting = study.withOptions(_ -> Map.of(AttentionProblem.WARM_COUNTS, "true"));
+      worst = Math.max(worst, studies.begin(design.runs, "attention-impact", counting));
     }
     if (verdict.json) {
       console.result(Json.pretty(documents.size() == 1 ? documents.getFirst() : documents));
     }
     return worst;
-  }
-
-  private static Study countingWarm(Study study) {
-    Map<String, Study.Engine> engines = new LinkedHashMap<>();
-    study
-        .engines()
-        .forEach(
-            (label, engine) -> {
-              Map<String, String> options = new LinkedHashMap<>(engine.options());
-              options.put(AttentionProblem.WARM_COUNTS, "true");
-              engines.put(label, new Study.Engine(engine.spec(), engine.name(), options));
-            });
-    return study.toBuilder().engines(engines).build();
   }
 
   private static AttentionStudy.Label label(

@@ -6,6 +6,7 @@ import io.steelyard.kernels.attention.Variants;
 import io.steelyard.lab.benchmark.BenchmarkProtocol;
 import io.steelyard.lab.study.Study;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -121,19 +122,12 @@ final class AttentionQuickCommand implements Callable<Integer> {
 
   /** The same study in shared processes, with so many passes a call. */
   static Study sharing(Study study) {
-    Map<String, Study.Engine> engines = new LinkedHashMap<>();
-    study
-        .engines()
-        .forEach(
-            (label, engine) -> {
-              Map<String, String> options = new LinkedHashMap<>(engine.options());
-              OPERATIONS.forEach(
-                  (length, count) ->
-                      options.put(
-                          BenchmarkProtocol.operations(AttentionProblem.name(length)),
-                          Integer.toString(count)));
-              engines.put(label, new Study.Engine(engine.spec(), engine.name(), options));
-            });
-    return study.toBuilder().engines(engines).sharing(true).build();
+    Map<String, String> counts = new HashMap<>();
+    OPERATIONS.forEach(
+        (length, count) ->
+            counts.put(
+                BenchmarkProtocol.operations(AttentionProblem.name(length)),
+                Integer.toString(count)));
+    return study.withOptions(_ -> counts).toBuilder().sharing(true).build();
   }
 }

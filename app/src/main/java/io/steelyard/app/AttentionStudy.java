@@ -14,11 +14,13 @@ import io.steelyard.lab.study.Workload;
 import io.steelyard.reports.terminal.Format;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.IntToLongFunction;
 
 /**
@@ -56,19 +58,6 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
       this(spelling, problem, AttentionProblem.ENGINE, _ -> 0);
     }
 
-    private Estimate estimate(int length) {
-      AttentionShape shape = AttentionOptions.shape(problem, length);
-      return AttentionOptions.asked(
-          () -> Variants.of(spelling).estimate(shape, problem.type(), problem.threads()));
-    }
-
-    /** Bytes of inputs, results and scratch memory, of all processes. */
-    private long bytes(int length) {
-      return Math.max(
-          problem.bytes(length) + estimate(length).scratchBytes(),
-          processBytes.applyAsLong(length));
-    }
-
     /** Exact attention by a program, which needs what flash needs at least. */
     static Label ofProgram(String program, AttentionProblem problem) {
       if (!Files.isExecutable(Path.of(program))) {
@@ -95,7 +84,9 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
                 new Study.Engine(
                     label.spelling(), label.engine(), label.problem().options(label.spelling()))));
     String baseline = labels.keySet().iterator().next();
-    Map<String, String> leftOut = leftOut();
+    List<Need> needs = needs();
+    long free = freeMemory();
+    Map<String, String> leftOut = leftOut(needs, free);
     if (lengths.stream().allMatch(length -> leftOut.containsKey(cell(baseline, length)))) {
       throw new UsageException("nothing can be measured: " + leftOut.values().iterator().next());
     }
@@ -109,8 +100,41 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
         .design(design)
         .limits(Calibration.of(Home.cache()).limits(problem.threads(), multiplied))
         .leftOut(leftOut)
-        .groups(groups(leftOut, freeMemory()))
+        .groups(groups(needs, leftOut.keySet(), free))
         .build();
+  }
+
+  /**
+   * What a cell takes of a machine.
+   *
+   * @param what the variant and the length, for messages
+   * @param bytes of all its processes
+   * @param seconds of a pass
+   */
+  record Need(String cell, String what, int length, long bytes, double seconds) {}
+
+  /** What all cells take, by length, then in the order of the variants. */
+  List<Need> needs() {
+    List<Need> needs = new ArrayList<>();
+    for (int length : lengths) {
+      labels.forEach((name, label) -> needs.add(need(name, label, length)));
+    }
+    return needs;
+  }
+
+  private static Need need(String name, Label label, int length) {
+    AttentionProblem problem = label.problem();
+    AttentionShape shape = AttentionOptions.shape(problem, length);
+    Estimate estimate =
+        AttentionOptions.asked(
+            () -> Variants.of(label.spelling()).estimate(shape, problem.type(), problem.threads()));
+    long bytes = problem.bytes(length) + estimate.scratchBytes();
+    return new Need(
+        cell(name, length),
+        name + " at " + AttentionProblem.name(length),
+        length,
+        Math.max(bytes, label.processBytes().applyAsLong(length)),
+        seconds(problem, estimate));
   }
 
   /**
@@ -119,42 +143,36 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
    * @param leftOut cells that aren't measured
    * @param free bytes
    */
-  Map<String, Integer> groups(Map<String, String> leftOut, long free) {
+  static Map<String, Integer> groups(List<Need> needs, Set<String> leftOut, long free) {
     Map<String, Integer> groups = new HashMap<>();
-    for (int length : lengths) {
-      int group = 0;
-      long bytes = 0;
-      for (Map.Entry<String, Label> label : labels.entrySet()) {
-        String cell = cell(label.getKey(), length);
-        if (leftOut.containsKey(cell)) {
-          continue;
-        }
-        long own = label.getValue().bytes(length) + PROCESS_BYTES;
-        bytes += own;
-        if (bytes > free && bytes > own) {
-          group++;
-          bytes = own;
-        }
-        groups.put(cell, group);
+    int length = 0;
+    int group = 0;
+    long bytes = 0;
+    for (Need need : needs) {
+      if (leftOut.contains(need.cell())) {
+        continue;
       }
+      long own = need.bytes() + PROCESS_BYTES;
+      bytes += own;
+      if (need.length() != length) {
+        length = need.length();
+        group = 0;
+        bytes = own;
+      } else if (bytes > free) {
+        group++;
+        bytes = own;
+      }
+      groups.put(need.cell(), group);
     }
-    boolean together = groups.values().stream().allMatch(group -> group == 0);
+    boolean together = groups.values().stream().allMatch(number -> number == 0);
     return together ? Map.of() : groups;
   }
 
   /** By cell, why it is left out. */
-  private Map<String, String> leftOut() {
-    long free = freeMemory();
+  private Map<String, String> leftOut(List<Need> needs, long free) {
     Map<String, String> leftOut = new LinkedHashMap<>();
-    for (int length : lengths) {
-      labels.forEach(
-          (name, label) ->
-              obstacle(label, length, free)
-                  .ifPresent(
-                      why ->
-                          leftOut.put(
-                              cell(name, length),
-                              "%s at %s %s".formatted(name, AttentionProblem.name(length), why))));
+    for (Need need : needs) {
+      obstacle(need, free).ifPresent(why -> leftOut.put(need.cell(), need.what() + " " + why));
     }
     return leftOut;
   }
@@ -163,19 +181,18 @@ record AttentionStudy(Map<String, Label> labels, List<Integer> lengths, double c
     return new Cell(label, Workload.operation(AttentionProblem.name(length))).id();
   }
 
-  private Optional<String> obstacle(Label label, int length, long free) {
-    long bytes = label.bytes(length);
-    if (bytes > free) {
+  private Optional<String> obstacle(Need need, long free) {
+    if (need.bytes() > free) {
       return Optional.of(
           "needs about %s of memory, and %s are free"
-              .formatted(Format.bytes(bytes), Format.bytes(free)));
+              .formatted(Format.bytes(need.bytes()), Format.bytes(free)));
     }
-    double seconds = seconds(label.problem(), label.estimate(length));
-    return seconds <= callSeconds
+    return need.seconds() <= callSeconds
         ? Optional.empty()
         : Optional.of(
             "would take about %s s a pass, where --call-limit allows %s"
-                .formatted(Format.significant(seconds, 2), Format.significant(callSeconds, 2)));
+                .formatted(
+                    Format.significant(need.seconds(), 2), Format.significant(callSeconds, 2)));
   }
 
   /** About how long a pass takes, by a rule of thumb: nothing of its kind was measured yet. */

@@ -196,15 +196,16 @@ final class AttentionTest {
 
   @Test
   void variantsThatDoNotFitTogetherAreInGroups() {
-    AttentionStudy study = study("flash", "dense", "sparse", "ring");
+    List<AttentionStudy.Need> needs = study("flash", "dense", "sparse", "ring").needs();
     long room = 5 * AttentionStudy.PROCESS_BYTES / 2;
 
-    assertThat(study.groups(Map.of(), Long.MAX_VALUE)).isEmpty();
-    assertThat(study.groups(Map.of(), room))
+    assertThat(AttentionStudy.groups(needs, Set.of(), Long.MAX_VALUE)).isEmpty();
+    assertThat(AttentionStudy.groups(needs, Set.of(), room))
         .isEqualTo(Map.of(cell("flash"), 0, cell("dense"), 0, cell("sparse"), 1, cell("ring"), 1));
-    assertThat(study.groups(Map.of(cell("dense"), "left out"), room))
+    assertThat(AttentionStudy.groups(needs, Set.of(cell("dense")), room))
         .isEqualTo(Map.of(cell("flash"), 0, cell("sparse"), 0, cell("ring"), 1));
-    assertThat(study.groups(Map.of(), 0).values()).containsExactlyInAnyOrder(0, 1, 2, 3);
+    assertThat(AttentionStudy.groups(needs, Set.of(), 0).values())
+        .containsExactlyInAnyOrder(0, 1, 2, 3);
   }
 
   @Test

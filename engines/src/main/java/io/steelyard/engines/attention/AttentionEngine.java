@@ -36,12 +36,6 @@ final class AttentionEngine extends AttentionKernelEngine {
    */
   private static final long ONCE_MORE = 2_000_000_000L;
 
-  private static final MemoryPool.Statistics NOTHING_OF_POOL =
-      new MemoryPool.Statistics(0, 0, 0, 0, 0, 0);
-
-  private static final PatternCache.Statistics NOTHING_OF_PATTERNS =
-      new PatternCache.Statistics(0, 0, 0, 0);
-
   private Map<String, String> options = Map.of();
   private AttentionProblem problem;
   private Variant variant;
@@ -91,16 +85,17 @@ final class AttentionEngine extends AttentionKernelEngine {
       for (long i = 1; i < operations; i++) {
         variant.forward(of.inputs(), workbench, of.outputs());
       }
+      long nanos;
+      Oracle.Deviation error;
       try (Plan plan = variant.plan(of.inputs(), workbench)) {
         plan.run(of.outputs());
-        long nanos = System.nanoTime() - start;
-        Oracle.Deviation error = check(of, plan, prove);
-        boolean right = error.isRounding(problem.type());
-        return new KernelReport(
-            nanos,
-            right ? 0 : Math.max(error.relative(), Double.MIN_NORMAL),
-            prove ? Optional.of(counts(of, before, operations, nanos, error)) : Optional.empty());
+        nanos = System.nanoTime() - start;
+        error = check(of, plan, prove);
       }
+      return new KernelReport(
+          nanos,
+          error.isRounding(problem.type()) ? 0 : Math.max(error.relative(), Double.MIN_NORMAL),
+          prove ? Optional.of(counts(of, before, operations, nanos, error)) : Optional.empty());
     } catch (IllegalArgumentException e) {
       throw new EngineException(Kind.BAD_REQUEST, e.getMessage(), e);
     } catch (OutOfMemoryError e) {
@@ -147,34 +142,22 @@ final class AttentionEngine extends AttentionKernelEngine {
     MemoryPool.Statistics pool = workbench.pool().statistics();
     PatternCache.Statistics patterns = workbench.patterns().statistics();
     counts.put("pool_peak_bytes", pool.peakBytes());
+    counts.put("pool_allocations", pool.allocations());
+    counts.put("pool_reuses", pool.reuses());
+    counts.put("pattern_hits", patterns.hits());
+    counts.put("pattern_misses", patterns.misses());
     counts.put("pattern_evictions", patterns.evictions());
-    putKept(counts, "", pool, patterns, NOTHING_OF_POOL, NOTHING_OF_PATTERNS);
     boolean wanted = Boolean.parseBoolean(options.get(AttentionProblem.WARM_COUNTS));
     if (wanted && nanos <= ONCE_MORE * operations) {
       variant.forward(of.inputs(), workbench, of.outputs());
-      putKept(
-          counts,
-          "warm_",
-          workbench.pool().statistics(),
-          workbench.patterns().statistics(),
-          pool,
-          patterns);
+      MemoryPool.Statistics poolNow = workbench.pool().statistics();
+      PatternCache.Statistics patternsNow = workbench.patterns().statistics();
+      counts.put("warm_pool_allocations", poolNow.allocations() - pool.allocations());
+      counts.put("warm_pool_reuses", poolNow.reuses() - pool.reuses());
+      counts.put("warm_pattern_hits", patternsNow.hits() - patterns.hits());
+      counts.put("warm_pattern_misses", patternsNow.misses() - patterns.misses());
     }
     return counts;
-  }
-
-  /** What pool and cache did since an earlier count. */
-  private static void putKept(
-      Map<String, Long> counts,
-      String when,
-      MemoryPool.Statistics pool,
-      PatternCache.Statistics patterns,
-      MemoryPool.Statistics poolBefore,
-      PatternCache.Statistics patternsBefore) {
-    counts.put(when + "pool_allocations", pool.allocations() - poolBefore.allocations());
-    counts.put(when + "pool_reuses", pool.reuses() - poolBefore.reuses());
-    counts.put(when + "pattern_hits", patterns.hits() - patternsBefore.hits());
-    counts.put(when + "pattern_misses", patterns.misses() - patternsBefore.misses());
   }
 
   private void forget() {

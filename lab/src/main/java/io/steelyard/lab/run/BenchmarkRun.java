@@ -132,7 +132,7 @@ public final class BenchmarkRun {
       Study plan, Workers workers, Optional<SharedWorkers> shared, Journal journal)
       throws WorkerException {
     Proofs proofs = proofs(plan, workers, shared);
-    Study study = withOperations(plan, proofs.operations);
+    Study study = plan.withOptions(label -> proofs.operations.getOrDefault(label, Map.of()));
     directory.write("plan.json", Json.pretty(study));
     directory.write("parity.json", Json.pretty(proofs.judged));
     directory.write("engines.json", "{}");
@@ -338,18 +338,6 @@ public final class BenchmarkRun {
         null,
         failure.isEmpty(),
         failure);
-  }
-
-  private static Study withOperations(Study plan, Map<String, Map<String, String>> operations) {
-    Map<String, Study.Engine> engines = new LinkedHashMap<>();
-    plan.engines()
-        .forEach(
-            (label, engine) -> {
-              Map<String, String> options = new LinkedHashMap<>(engine.options());
-              options.putAll(operations.getOrDefault(label, Map.of()));
-              engines.put(label, new Study.Engine(engine.spec(), engine.name(), options));
-            });
-    return plan.toBuilder().engines(engines).build();
   }
 
   private static double forkSeconds(Study study, Map<String, EngineParity> proved) {

@@ -2,9 +2,11 @@ package io.steelyard.lab.study;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * What is asked, as a person asks it; all defaults are filled in. {@link #builder} makes one,
@@ -288,6 +290,22 @@ public record Study(
         .leftOut(leftOut.orElse(Map.of()))
         .sharing(sharesProcesses())
         .groups(groups.orElse(Map.of()));
+  }
+
+  /**
+   * The same study whose engines have further options.
+   *
+   * @param further of a label; they replace those of the same names
+   */
+  public Study withOptions(Function<String, Map<String, String>> further) {
+    Map<String, Engine> changed = new LinkedHashMap<>();
+    engines.forEach(
+        (label, engine) -> {
+          Map<String, String> options = new LinkedHashMap<>(engine.options());
+          options.putAll(further.apply(label));
+          changed.put(label, new Engine(engine.spec(), engine.name(), options));
+        });
+    return toBuilder().engines(changed).build();
   }
 
   /** The file that a label runs. */
