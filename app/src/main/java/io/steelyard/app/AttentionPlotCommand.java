@@ -21,9 +21,9 @@ import picocli.CommandLine.Spec;
     description = {
       "Draws what a run of 'attention range' or 'attention impact' measured over the length.",
       "",
-      "Time, scratch memory and speed-up on logarithmic axes; how each variant's time grows with"
-          + " the length, and the lengths at which one overtakes another, with intervals over"
-          + " blocks. A run that was interrupted is drawn as far as it got."
+      "Time, scratch memory and speed-up; how each variant's time grows with the length, and the"
+          + " lengths at which one overtakes another, with intervals over blocks. A run that was"
+          + " interrupted is drawn as far as it got."
     },
     footer = {
       "",

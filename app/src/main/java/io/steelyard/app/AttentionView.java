@@ -225,7 +225,7 @@ record AttentionView(String title, List<Row> rows, List<String> leftOut, String 
               row.density() == null ? "–" : Format.percent(row.density(), 1),
               row.executed() == null ? "–" : Format.percent(row.executed(), 1),
               counted(row.gigaflops(), 1),
-              row.ofLimit() == null ? "–" : Format.percent(row.ofLimit(), 0),
+              RooflineTable.share(row.ofLimit()),
               counted(row.bytesMoved(), 1e6),
               counted(row.scratchBytes(), 1e6),
               counted(row.peakBytes(), 1e6)));

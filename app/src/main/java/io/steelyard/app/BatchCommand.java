@@ -3,6 +3,7 @@ package io.steelyard.app;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.ProgressBar;
 import io.steelyard.reports.terminal.Table;
@@ -100,6 +101,7 @@ final class BatchCommand implements Callable<Integer> {
    *
    * @param tokensPerSecond of all together, the median of the rounds
    * @param ratio to the first number's
+   * @param ofLimit share of the roofline; null where it wasn't measured
    * @param rounds tokens a second of each
    */
   record Row(
@@ -111,6 +113,7 @@ final class BatchCommand implements Callable<Integer> {
       double ratioLow,
       double ratioHigh,
       double millisecondsPerStep,
+      Double ofLimit,
       List<Double> rounds) {}
 
   /** What the process told: the nanoseconds of each round by the number of sequences. */
@@ -195,7 +198,9 @@ final class BatchCommand implements Callable<Integer> {
         prompt,
         generate,
         told.sums().size() == 1,
-        plan.parallel().stream().map(count -> row(count, rates(count, told), first)).toList());
+        plan.parallel().stream()
+            .map(count -> row(plan.engine(), count, rates(count, told), first))
+            .toList());
   }
 
   private double[] rates(int count, Told told) {
@@ -204,9 +209,11 @@ final class BatchCommand implements Callable<Integer> {
         .toArray();
   }
 
-  private Row row(int count, double[] values, double[] first) {
+  private Row row(OwnEngineOptions.Setting setting, int count, double[] values, double[] first) {
     Interval median = Quantiles.interval(values, 0.5, Intervals.LEVEL).orElseThrow();
     Interval ratio = Intervals.ratio(values, first, true, engine.seed).orElseThrow();
+    // The prompt's last position gave the first token, which is the first input that is timed.
+    Workload passes = new Workload(Workload.Kind.DECODE, 0, generate, prompt + 1, count);
     return new Row(
         count,
         median.estimate(),
@@ -216,6 +223,7 @@ final class BatchCommand implements Callable<Integer> {
         ratio.low(),
         ratio.high(),
         1000 * count / median.estimate(),
+        setting.ofLimit(List.of(passes), passes.tokens() / median.estimate()),
         Arrays.stream(values).boxed().toList());
   }
 
@@ -230,6 +238,7 @@ final class BatchCommand implements Callable<Integer> {
     table.column("sequences", Align.RIGHT).column("tok/s", Align.RIGHT);
     table.column("95 % of the median", Align.LEFT).column("ratio", Align.RIGHT);
     table.column("95 %", Align.LEFT).column("ms a step", Align.RIGHT);
+    table.column("of\nlimit", Align.RIGHT);
     for (Row row : found.rows()) {
       table.row(
           Integer.toString(row.parallel()),
@@ -237,9 +246,11 @@ final class BatchCommand implements Callable<Integer> {
           Format.significant(row.low(), 4) + " – " + Format.significant(row.high(), 4),
           Format.decimals(row.ratio(), 2) + "×",
           Format.decimals(row.ratioLow(), 2) + " – " + Format.decimals(row.ratioHigh(), 2),
-          Format.significant(row.millisecondsPerStep(), 3));
+          Format.significant(row.millisecondsPerStep(), 3),
+          RooflineTable.share(row.ofLimit()));
     }
     console.table(table.render());
+    console.note(found.engine().limits());
     console.note(
         found.sameTokens()
             ? "The first sequence got the same tokens in every batch."

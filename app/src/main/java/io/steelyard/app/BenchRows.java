@@ -113,6 +113,7 @@ final class BenchRows {
         cell.low() == null
             ? Optional.empty()
             : Optional.of(new Interval(cell.mean(), cell.low(), cell.high(), 0.95)),
+        Optional.ofNullable(cell.roofline()),
         further);
   }
 

@@ -3,6 +3,7 @@ package io.steelyard.app;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.architecture.ModelCost;
 import io.steelyard.reports.LineChart;
@@ -29,6 +30,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -104,6 +106,8 @@ final class CacheCommand implements Callable<Integer> {
    * What was found of a length.
    *
    * @param noneSeconds without the cache, the median of the rounds
+   * @param noneOfLimit share of the roofline without the cache; null where it wasn't measured
+   * @param fullOfLimit with it
    * @param speedup the geometric mean of the rounds' ratios
    * @param predicted speed-up from the rates of passes
    * @param operations multiply-and-add operations without the cache, divided by those with it
@@ -114,6 +118,8 @@ final class CacheCommand implements Callable<Integer> {
       int tokens,
       double noneSeconds,
       double fullSeconds,
+      Double noneOfLimit,
+      Double fullOfLimit,
       double speedup,
       double low,
       double high,
@@ -211,18 +217,25 @@ final class CacheCommand implements Callable<Integer> {
         told.sums().size() == 1,
         rates.prefill(),
         rates.decode(),
-        plan.lengths().stream().map(length -> row(length, told, rates, cost)).toList());
+        plan.lengths().stream()
+            .map(length -> row(plan.engine(), length, told, rates, cost))
+            .toList());
   }
 
-  private Row row(int length, Told told, CacheSpeedup rates, ModelCost cost) {
+  private Row row(
+      OwnEngineOptions.Setting setting, int length, Told told, CacheSpeedup rates, ModelCost cost) {
     double[] none = told.of("none", length);
     double[] full = told.of("full", length);
     Interval speedup = Intervals.ratio(full, none, false, engine.seed).orElseThrow();
     CacheSpeedup.Prediction prediction = rates.predict(prompt, length);
+    double noneSeconds = Quantiles.median(none);
+    double fullSeconds = Quantiles.median(full);
     return new Row(
         length,
-        Quantiles.median(none),
-        Quantiles.median(full),
+        noneSeconds,
+        fullSeconds,
+        setting.ofLimit(uncached(length), noneSeconds),
+        setting.ofLimit(cached(length), fullSeconds),
         speedup.estimate(),
         speedup.low(),
         speedup.high(),
@@ -230,6 +243,18 @@ final class CacheCommand implements Callable<Integer> {
         operations(cost, length),
         prediction.caching(),
         prediction.batching());
+  }
+
+  /** A pass over the whole sequence for each token. */
+  private List<Workload> uncached(int tokens) {
+    return IntStream.range(prompt, prompt + tokens)
+        .mapToObj(length -> Workload.prefill(length, 0))
+        .toList();
+  }
+
+  /** The prompt's pass, which gives the first token, and one for each of the others. */
+  private List<Workload> cached(int tokens) {
+    return List.of(Workload.prefill(prompt, 0), Workload.decode(tokens - 1, prompt + 1));
   }
 
   /** Operations without the cache divided by those with it. */
@@ -260,7 +285,9 @@ final class CacheCommand implements Callable<Integer> {
   private static void print(Console console, Found found) {
     console.result(conditions(found));
     Table speeds = new Table(console.style());
-    speeds.column("tokens", Align.RIGHT).column("without", Align.RIGHT).column("with", Align.RIGHT);
+    speeds.column("tokens", Align.RIGHT);
+    speeds.column("without", Align.RIGHT).column("of\nlimit", Align.RIGHT);
+    speeds.column("with", Align.RIGHT).column("of\nlimit", Align.RIGHT);
     speeds.column("speed-up", Align.RIGHT).column("95 %", Align.LEFT);
     speeds.column("predicted", Align.RIGHT).column("measured is", Align.RIGHT);
     Table parts = new Table(console.style());
@@ -271,7 +298,9 @@ final class CacheCommand implements Callable<Integer> {
       speeds.row(
           Integer.toString(row.tokens()),
           Format.significant(row.noneSeconds(), 3) + " s",
+          RooflineTable.share(row.noneOfLimit()),
           Format.significant(row.fullSeconds(), 3) + " s",
+          RooflineTable.share(row.fullOfLimit()),
           Format.significant(row.speedup(), 3) + "×",
           Format.significant(row.low(), 3) + " – " + Format.significant(row.high(), 3),
           Format.significant(row.predicted(), 3) + "×",
@@ -287,6 +316,7 @@ final class CacheCommand implements Callable<Integer> {
     console.blank();
     console.result("What the prediction consists of, and how many times the operations are:");
     console.table(parts.render());
+    console.note(found.engine().limits());
     console.note(
         found.sameTokens()
             ? "Both gave the same tokens."

@@ -126,7 +126,7 @@ record ForwardView(List<Row> rows) implements StudyView {
                       .formatted(
                           Format.significant(row.low(), 3), Format.significant(row.high(), 3)),
               Format.significant(row.samplesPerSecond(), 3),
-              row.ofLimit() == null ? "–" : Format.percent(row.ofLimit(), 0),
+              RooflineTable.share(row.ofLimit()),
               megabytes(row.peakBytes()),
               megabytes(row.averageBytes()),
               row.activationBytes() == null ? "–" : megabytes(row.activationBytes()),

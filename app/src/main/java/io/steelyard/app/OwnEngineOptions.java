@@ -1,9 +1,12 @@
 package io.steelyard.app;
 
 import io.steelyard.kernels.Tier;
+import io.steelyard.lab.study.Limits;
+import io.steelyard.lab.study.Workload;
 import io.steelyard.models.catalogue.ResolvedModel;
 import io.steelyard.reports.terminal.Format;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -57,6 +60,31 @@ final class OwnEngineOptions {
   record Setting(Path file, String name, Tier tier, int threads, boolean deterministic, String kv) {
     OwnModel load(Optional<Path> profile) {
       return OwnModel.load(file, tier, threads, deterministic, profile);
+    }
+
+    /**
+     * The least time of calls that follow each other ÷ the time they took.
+     *
+     * @return null where the machine's limits weren't measured
+     */
+    Double ofLimit(List<Workload> calls, double seconds) {
+      Optional<Limits> limits = Calibration.of(Home.cache()).limits(file, threads);
+      if (limits.isEmpty()) {
+        return null;
+      }
+      double least = 0;
+      for (Workload call : calls) {
+        least += limits.get().leastSeconds(call, kv).orElse(Double.NaN);
+      }
+      return Double.isNaN(least) ? null : Double.valueOf(least / seconds);
+    }
+
+    /** What shares of the limits are of, or how to have them. */
+    String limits() {
+      return Calibration.of(Home.cache())
+          .limits(file, threads)
+          .map(RooflineTable::measured)
+          .orElse(RooflineTable.advice(threads));
     }
 
     /** In words, for the head of a table. */

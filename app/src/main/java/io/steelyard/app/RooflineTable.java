@@ -33,6 +33,11 @@ final class RooflineTable {
             threads == Runtime.getRuntime().availableProcessors() ? "" : " --threads " + threads);
   }
 
+  /** A share in a table; a dash where there is none. */
+  static String share(Double ofLimit) {
+    return ofLimit == null ? "–" : Format.percent(ofLimit, 0);
+  }
+
   /** What the shares in a report are of. */
   static String sentence(Limits limits) {
     return measured(limits)

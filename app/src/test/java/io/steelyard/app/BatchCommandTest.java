@@ -145,6 +145,8 @@ final class BatchCommandTest {
 
   @Test
   void benchBatchMeasuresEachNumberOfSequences() {
+    Outcome roofline = CommandLineTest.run("", "calibrate", "--roofline");
+    assertThat(roofline.code()).as(roofline.err()).isEqualTo(ExitCode.FINE);
     Outcome outcome =
         CommandLineTest.run(
             "",
@@ -171,6 +173,7 @@ final class BatchCommandTest {
       assertThat(row.get("tokens_per_second").asDouble()).isPositive();
       assertThat(row.get("low").asDouble())
           .isLessThanOrEqualTo(row.get("tokens_per_second").asDouble());
+      assertThat(row.get("of_limit").asDouble()).isPositive();
     }
     assertThat(found.get("rows").get(0).get("ratio").asDouble()).isEqualTo(1);
   }

@@ -22,7 +22,7 @@ import tools.jackson.databind.json.JsonMapper;
  * The formats of {@code bench -o}. Columns and field names are those of llama-bench
  * (ggml-org/llama.cpp, tools/llama-bench), so that scripts made for it read them too; what
  * Steelyard knows beyond them stands behind them: {@code label}, {@code test}, {@code weights},
- * {@code avg_ts_low}, {@code avg_ts_high}.
+ * {@code avg_ts_low}, {@code avg_ts_high}, {@code avg_ts_roofline}.
  *
  * <p>As there, {@code avg} and {@code stddev} are over trials; the interval is over forks.
  */
@@ -185,6 +185,7 @@ public enum BenchFormat {
     fields.put("weights", row.randomWeights() ? "random" : "real");
     fields.put("avg_ts_low", row.throughput().map(Interval::low).orElse(null));
     fields.put("avg_ts_high", row.throughput().map(Interval::high).orElse(null));
+    fields.put("avg_ts_roofline", row.roofline().orElse(null));
     new TreeMap<>(row.settings()).forEach(fields::put);
     return fields;
   }
@@ -230,6 +231,10 @@ public enum BenchFormat {
     if (severalLabels) {
       headers.add(3, "engine");
     }
+    boolean shares = rows.stream().anyMatch(row -> row.roofline().isPresent());
+    if (shares) {
+      headers.add("of limit");
+    }
     List<List<String>> lines = new ArrayList<>();
     for (BenchRow row : rows) {
       List<String> line =
@@ -247,10 +252,16 @@ public enum BenchFormat {
       if (severalLabels) {
         line.add(3, row.label());
       }
+      if (shares) {
+        line.add(row.roofline().map(share -> Format.percent(share, 0)).orElse("–"));
+      }
       lines.add(line);
     }
     StringBuilder out = new StringBuilder(markdown(headers, lines));
     out.append("\nt/s: mean ± standard deviation over trials\n");
+    if (shares) {
+      out.append("of limit: share of the speed that the machine's measured limits allow\n");
+    }
     footer(out, random, rows.stream().map(BenchRow::buildCommit));
     return out.toString();
   }

@@ -28,6 +28,7 @@ import java.util.Optional;
  * @param testTime when the test began
  * @param samplesNanos time of each trial in nanoseconds, at least one, each above 0
  * @param throughput mean tokens a second with its 95 % interval over forks, where there is one
+ * @param roofline share of the machine's measured limits, where known
  * @param settings further fields of llama-bench that are known of this engine, such as {@code
  *     n_batch}, {@code type_k}, {@code flash_attn}, by their names there; values are texts, numbers
  *     or booleans
@@ -50,6 +51,7 @@ public record BenchRow(
     Instant testTime,
     List<Long> samplesNanos,
     Optional<Interval> throughput,
+    Optional<Double> roofline,
     Map<String, Object> settings) {
 
   public BenchRow {

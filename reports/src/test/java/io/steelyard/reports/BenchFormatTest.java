@@ -122,6 +122,7 @@ class BenchFormatTest {
         row.testTime(),
         row.samplesNanos(),
         row.throughput(),
+        row.roofline(),
         row.settings());
   }
 
@@ -143,6 +144,7 @@ class BenchFormatTest {
         prompt > 0 ? "pp" + prompt : "tg" + generated,
         Instant.EPOCH,
         samples,
+        Optional.empty(),
         Optional.empty(),
         Map.of());
   }

@@ -140,6 +140,7 @@ class GoldenOutputTest {
         Instant.parse("2026-02-03T10:11:12.345Z"),
         List.of(nanos, nanos + 3_000_000, nanos - 2_000_000),
         random ? Optional.empty() : Optional.of(new Interval(rate, 0.99 * rate, 1.01 * rate, 0.95)),
+        generated > 0 ? Optional.of(0.7) : Optional.empty(),
         Map.of("type_k", "f16", "type_v", "f16", "flash_attn", 1));
   }
 }

@@ -28,7 +28,7 @@ record Learned(BlockScorer scorer, double density, double share, double keys, in
   /** Small enough for what heads look at, large enough to be computed as one. */
   private static final int BLOCK = 16;
 
-  /** A threshold is found to the last bit of a float32. */
+  /** A threshold is found to two parts in a thousand of a share. */
   private static final int BISECTIONS = 40;
 
   /** No logarithm of a share is as low, so that everything is kept. */

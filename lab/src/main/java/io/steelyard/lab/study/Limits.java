@@ -32,13 +32,26 @@ public record Limits(
     long attentionProducts) {
 
   /**
-   * A speed's share of the roofline: achieved ÷ min(peak, bandwidth × intensity), which is the
-   * longer of the call's least reading time and its least multiplying time ÷ the time it took.
+   * A speed's share of the roofline: achieved ÷ min(peak, bandwidth × intensity), which is {@link
+   * #leastSeconds} ÷ the time it took.
+   *
+   * @return empty where the least time isn't known
+   */
+  public OptionalDouble share(Workload workload, String kv, double tokensPerSecond) {
+    OptionalDouble least = leastSeconds(workload, kv);
+    return least.isPresent()
+        ? OptionalDouble.of(least.getAsDouble() * tokensPerSecond / workload.tokens())
+        : least;
+  }
+
+  /**
+   * The longer of a call's least reading time and its least multiplying time.
    *
    * <ul>
    *   <li>Decode reads for each token all matrices and the KV cache so far, so where memory is the
    *       limit, as it nearly always is, the share is the bandwidth's (MBU): (layer bytes + output
-   *       bytes + KV bytes a position × mean positions) × tok/s ÷ bandwidth.
+   *       bytes + KV bytes a position × mean positions) × tok/s ÷ bandwidth. Sequences that are
+   *       decoded together share the reading of the matrices.
    *   <li>Prefill of P tokens at depth D reads all matrices once, and D + P positions of the KV
    *       cache; it multiplies P × layer operations + attention operations × (P·D + P·(P+1)/2)
    *       positions + output operations of one position. Attention is counted causally, at its
@@ -51,7 +64,7 @@ public record Limits(
    * @return empty of other workloads, of a cache of another type, and of a prefill where the peak
    *     is not known
    */
-  public OptionalDouble share(Workload workload, String kv, double tokensPerSecond) {
+  public OptionalDouble leastSeconds(Workload workload, String kv) {
     double tokens = workload.tokens();
     double before =
         switch (workload.kind()) {
@@ -70,16 +83,16 @@ public record Limits(
           default -> Double.NaN;
         };
     boolean decode = workload.kind() == Workload.Kind.DECODE;
-    double passes = decode ? tokens : 1;
-    double outputs = workload.kind() == Workload.Kind.FORWARD ? tokens : passes;
+    double passes = decode ? workload.generate() : 1;
+    double outputs = workload.kind() == Workload.Kind.PREFILL ? 1 : tokens;
     double attended = tokens * before + tokens * (tokens / workload.batch() + 1) / 2;
     double cached = decode ? attended : before + tokens;
     double bytes = passes * (layerBytes + outputBytes) + cached * keyValues * bytesOfValue;
     double products =
         tokens * layerProducts + outputs * outputProducts + attended * attentionProducts;
     double multiplying = productsPerSecond > 0 ? products / productsPerSecond : unknown(decode);
-    double share = Math.max(bytes / readBytesPerSecond, multiplying) * tokensPerSecond / tokens;
-    return Double.isFinite(share) ? OptionalDouble.of(share) : OptionalDouble.empty();
+    double least = Math.max(bytes / readBytesPerSecond, multiplying);
+    return Double.isFinite(least) ? OptionalDouble.of(least) : OptionalDouble.empty();
   }
 
   /** What a machine allows, where it runs no model. */

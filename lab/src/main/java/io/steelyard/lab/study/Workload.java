@@ -7,7 +7,7 @@ package io.steelyard.lab.study;
  * @param prompt prompt tokens: timed in {@code PREFILL}, a sequence's length in {@code FORWARD}
  * @param generate tokens generated: timed in {@code DECODE}
  * @param depth tokens in the cache before the clock starts
- * @param batch sequences in a {@code FORWARD}; 1 otherwise
+ * @param batch sequences that are processed together
  * @param title what the user calls an {@code OPERATION}'s input; tells a {@code START} from disk;
  *     empty otherwise
  */
@@ -91,7 +91,7 @@ public record Workload(Kind kind, int prompt, int generate, int depth, int batch
     return switch (kind) {
       case START -> START_PROMPT;
       case PREFILL -> prompt;
-      case DECODE -> generate;
+      case DECODE -> (long) batch * generate;
       case FORWARD -> (long) batch * prompt;
       case COMMAND, OPERATION -> 0;
     };

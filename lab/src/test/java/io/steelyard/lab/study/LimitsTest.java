@@ -36,6 +36,15 @@ class LimitsTest {
   }
 
   @Test
+  void sequencesThatAreDecodedTogetherShareTheMatricesOnly() {
+    // 4 × 100 bytes, and 3 × 70 positions of 10 bytes: 2,500 bytes for 12 tokens, of 4 s.
+    Workload three = new Workload(Workload.Kind.DECODE, 0, 4, 0, 3);
+    assertThat(share(10_000, three, "f16", 3)).isCloseTo(0.625, within(ROUNDING));
+    // 12 × 130 operations, and 210 positions × 2: 1,980 operations at 100 a second, of 24 s.
+    assertThat(share(100, three, "f16", 0.5)).isCloseTo(0.825, within(ROUNDING));
+  }
+
+  @Test
   void prefillMultipliesEachTokenAttendsCausallyAndPutsOutOnePosition() {
     // 10 × 100 + 30 operations, and 10 × 3 + 55 positions × 2: 1,200 operations, of 1 s.
     assertThat(share(2_000, Workload.prefill(10, 3), "f16", 10)).isCloseTo(0.6, within(ROUNDING));
