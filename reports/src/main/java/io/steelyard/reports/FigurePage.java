@@ -32,16 +32,12 @@ public record FigurePage(
    * @throws IOException if a file can't be written
    */
   public Plots.Result write(Path directory) throws IOException {
-    List<Path> files = new ArrayList<>();
-    List<String> problems = new ArrayList<>();
-    Plots.prepare(directory);
-    for (Chart chart : charts) {
-      Plots.write(directory, chart.name(), Plots.source(chart), files, problems);
-    }
+    Plots.Result plots = Plots.write(directory, charts);
     Path report = directory.resolve(MarkdownReport.FILE);
-    Files.writeString(report, markdown(files, problems));
+    Files.writeString(report, markdown(plots.files(), plots.problems()));
+    List<Path> files = new ArrayList<>(plots.files());
     files.addFirst(report);
-    return new Plots.Result(files, problems);
+    return new Plots.Result(files, plots.problems());
   }
 
   private String markdown(List<Path> files, List<String> problems) {

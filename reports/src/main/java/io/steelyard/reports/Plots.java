@@ -4,6 +4,7 @@ import java.awt.Color;
 import java.awt.Graphics2D;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -60,6 +61,9 @@ public final class Plots {
 
   private Plots() {}
 
+  /** What is drawn to files of a name. */
+  record Figure(String name, DrawingSource source) {}
+
   /**
    * Draws {@code ratios.svg} and {@code .png} where something was compared, {@code samples.svg} and
    * {@code .png} where there are samples, {@code quality.svg} and {@code .png} of precisions, and
@@ -68,25 +72,20 @@ public final class Plots {
    * @throws IOException if a file can't be written
    */
   public static Result write(Path directory, ReportInput input) throws IOException {
-    prepare(directory);
-    List<Path> files = new ArrayList<>();
-    List<String> problems = new ArrayList<>();
+    List<Figure> figures = new ArrayList<>();
     if (input.summary().comparisons().stream().anyMatch(c -> c.ratio() != null)) {
-      write(
-          directory, RATIOS, () -> new RatioPlot(input.summary(), input.margin()), files, problems);
+      figures.add(new Figure(RATIOS, () -> new RatioPlot(input.summary(), input.margin())));
     }
     if (QualityPlot.isPossible(input.summary())) {
-      write(directory, QUALITY, () -> new QualityPlot(input.summary()), files, problems);
+      figures.add(new Figure(QUALITY, () -> new QualityPlot(input.summary())));
     }
     if (input.series().stream().flatMap(s -> s.blocks().stream()).anyMatch(Plots::hasSamples)) {
       String model =
           input.summary().model() + (Rows.randomWeights(input.summary()) ? ", random weights" : "");
-      write(directory, SAMPLES, () -> new SamplesPlot(model, input.series()), files, problems);
+      figures.add(new Figure(SAMPLES, () -> new SamplesPlot(model, input.series())));
     }
-    for (Chart chart : input.charts()) {
-      write(directory, chart.name(), source(chart), files, problems);
-    }
-    return new Result(files, problems);
+    input.charts().forEach(chart -> figures.add(figure(chart)));
+    return draw(directory, figures);
   }
 
   /**
@@ -96,11 +95,7 @@ public final class Plots {
    * @throws IOException if a file can't be written
    */
   public static Result write(Path directory, TrendChart chart) throws IOException {
-    prepare(directory);
-    List<Path> files = new ArrayList<>();
-    List<String> problems = new ArrayList<>();
-    write(directory, TREND, () -> new TrendPlot(chart), files, problems);
-    return new Result(files, problems);
+    return draw(directory, List.of(new Figure(TREND, () -> new TrendPlot(chart))));
   }
 
   /**
@@ -119,60 +114,63 @@ public final class Plots {
    *
    * @throws IOException if a file can't be written
    */
-  public static Result write(Path directory, List<Chart> charts) throws IOException {
-    prepare(directory);
-    List<Path> files = new ArrayList<>();
-    List<String> problems = new ArrayList<>();
-    for (Chart chart : charts) {
-      write(directory, chart.name(), source(chart), files, problems);
-    }
-    return new Result(files, problems);
+  public static Result write(Path directory, List<? extends Chart> charts) throws IOException {
+    return draw(directory, charts.stream().map(Plots::figure).toList());
   }
 
-  static DrawingSource source(Chart chart) {
+  private static Figure figure(Chart chart) {
     return switch (chart) {
-      case LineChart lines -> () -> new LinePlot(lines);
-      case BarChart bars -> () -> new BarPlot(bars);
-      case ReachChart reach -> () -> new ReachPlot(reach);
-      case HeatMap map -> () -> new HeatMapPlot(map);
+      case LineChart lines -> new Figure(chart.name(), () -> new LinePlot(lines));
+      case BarChart bars -> new Figure(chart.name(), () -> new BarPlot(bars));
+      case ReachChart reach -> new Figure(chart.name(), () -> new ReachPlot(reach));
+      case HeatMap map -> new Figure(chart.name(), () -> new HeatMapPlot(map));
     };
-  }
-
-  static void prepare(Path directory) throws IOException {
-    Files.createDirectories(directory);
-    // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
-    if (System.getProperty("java.awt.headless") == null) {
-      System.setProperty("java.awt.headless", "true");
-    }
   }
 
   private static boolean hasSamples(Series.Block block) {
     return !block.warmUp().isEmpty() || !block.trials().isEmpty();
   }
 
-  static void write(
-      Path directory, String name, DrawingSource source, List<Path> files, List<String> problems)
-      throws IOException {
+  /** Draws figures, several at once: each takes some tenths of a second. */
+  static Result draw(Path directory, List<Figure> figures) throws IOException {
+    Files.createDirectories(directory);
+    // No figure needs a display; without this, a DISPLAY that can't be reached would be an error.
+    if (System.getProperty("java.awt.headless") == null) {
+      System.setProperty("java.awt.headless", "true");
+    }
+    try {
+      List<Result> results =
+          figures.parallelStream().map(figure -> draw(directory, figure)).toList();
+      return new Result(
+          results.stream().flatMap(result -> result.files().stream()).toList(),
+          results.stream().flatMap(result -> result.problems().stream()).toList());
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
+  private static Result draw(Path directory, Figure figure) {
     String svg;
     BufferedImage image;
     try {
-      Drawing drawing = source.get();
-      svg = svg(name, drawing);
+      Drawing drawing = figure.source().get();
+      svg = svg(figure.name(), drawing);
       image = image(drawing);
     } catch (RuntimeException | Error e) {
       // Without fonts the JDK throws a plain Error, or one of several others by platform.
       if (e instanceof VirtualMachineError && !(e instanceof InternalError)) {
         throw e;
       }
-      problems.add(explain(name, e));
-      return;
+      return new Result(List.of(), List.of(explain(figure.name(), e)));
     }
-    Path svgFile = directory.resolve(name + ".svg");
-    Files.writeString(svgFile, svg);
-    files.add(svgFile);
-    Path pngFile = directory.resolve(name + ".png");
-    if (ImageIO.write(image, "png", pngFile.toFile())) {
-      files.add(pngFile);
+    try {
+      Path svgFile = directory.resolve(figure.name() + ".svg");
+      Files.writeString(svgFile, svg);
+      Path pngFile = directory.resolve(figure.name() + ".png");
+      boolean written = ImageIO.write(image, "png", pngFile.toFile());
+      return new Result(written ? List.of(svgFile, pngFile) : List.of(svgFile), List.of());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

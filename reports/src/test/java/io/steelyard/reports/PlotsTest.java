@@ -228,12 +228,11 @@ class PlotsTest {
   @ParameterizedTest
   @MethodSource("missingFonts")
   void missingFontsAreASentenceThatSaysWhatToInstall(Throwable thrown) throws IOException {
-    List<Path> files = new ArrayList<>();
-    List<String> problems = new ArrayList<>();
-    Plots.write(directory, "ratios", () -> fail(thrown), files, problems);
-    assertThat(files).isEmpty();
-    assertThat(problems).hasSize(1);
-    assertThat(problems.getFirst())
+    Plots.Result result =
+        Plots.draw(directory, List.of(new Plots.Figure("ratios", () -> fail(thrown))));
+    assertThat(result.files()).isEmpty();
+    assertThat(result.problems()).hasSize(1);
+    assertThat(result.problems().getFirst())
         .contains("No ratios plot")
         .contains("apt-get install fontconfig fonts-dejavu-core");
   }
