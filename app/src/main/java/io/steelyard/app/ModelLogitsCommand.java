@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -90,6 +91,7 @@ final class ModelLogitsCommand implements Callable<Integer> {
     Console console = new Console();
     String text = tier == null ? engine : StudyOptions.withOption(engine, "tier=" + tier);
     EngineSpec spec = StudyOptions.parse(Engines.prepare(List.of(text), console).getFirst());
+    OwnModel.tell(Stream.of(spec));
     ResolvedModel resolved = Models.resolve(model, console);
     Models.checkContext(resolved, ids.size());
     int[] given = ids.stream().mapToInt(Integer::intValue).toArray();

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -152,6 +153,7 @@ final class ModelPerplexityCommand implements Callable<Integer> {
     Console console = new Console();
     EngineSpec spec =
         StudyOptions.parse(Engines.prepare(List.of(interpret.on(engine)), console).getFirst());
+    OwnModel.tell(Stream.of(spec));
     ResolvedModel own = Models.resolve(model, console);
     requireContext(own);
     TextWindows windows = windows(own, written);

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A model in this process, on Steelyard's own engine: for what a worker's protocol, which speaks of
@@ -48,10 +49,23 @@ record OwnModel(Kernels kernels, Model model, Optional<Profiler> profiler)
    * @throws UsageException if the one that is named, or forced by the environment, is none
    */
   static Tier serving(Map<String, String> options) {
+    ChosenTier chosen = chosen(options);
+    tell(chosen);
+    return chosen.tier();
+  }
+
+  /** As {@link #serving} says it, of those of the engines that are this one: each line once. */
+  static void tell(Stream<EngineSpec> engines) {
+    engines
+        .filter(engine -> engine.name().equals(SteelyardProvider.NAME))
+        .map(engine -> chosen(engine.options()))
+        .distinct()
+        .forEach(OwnModel::tell);
+  }
+
+  private static ChosenTier chosen(Map<String, String> options) {
     try {
-      ChosenTier chosen = SteelyardProvider.tier(options);
-      tell(chosen);
-      return chosen.tier();
+      return SteelyardProvider.tier(options);
     } catch (EngineException e) {
       throw new UsageException(e.getMessage());
     }

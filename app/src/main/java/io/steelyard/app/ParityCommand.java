@@ -20,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -109,6 +110,7 @@ final class ParityCommand implements Callable<Integer> {
     List<String> prepared = Engines.prepare(interpret.on(List.of(a, b)), console);
     EngineSpec specA = StudyOptions.parse(prepared.getFirst());
     EngineSpec specB = StudyOptions.parse(prepared.getLast());
+    OwnModel.tell(Stream.of(specA, specB));
     ResolvedModel first = Models.resolve(model, console);
     ResolvedModel second = modelB == null ? first : Models.resolve(modelB, console);
     try (AdHocWorker left = AdHocWorker.start(specA, first, team, CONTEXT, kv);

@@ -176,6 +176,11 @@ final class StudyConsole {
 
   private int run(RunDirectory directory) throws WorkerException {
     rememberEnvironment(directory);
+    if (directory.plan().hasModel()) {
+      OwnModel.tell(
+          directory.plan().engines().values().stream()
+              .map(engine -> StudyOptions.parse(engine.spec())));
+    }
     StudyRun.Outcome outcome;
     EngineRegistry registry = EngineRegistry.system().with(workers(directory));
     try (Console.Watching watching = console.watch()) {

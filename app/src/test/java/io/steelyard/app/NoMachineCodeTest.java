@@ -59,6 +59,8 @@ final class NoMachineCodeTest {
         "generate -n 3 -m " + MODEL + " abc",
         "generate -n 3 -e steelyard:deterministic=on -m " + MODEL + " abc",
         "generate -n 4 --diffuse --steps 2 -m " + MASKED + " abc",
+        "model logits " + MODEL + " --ids 1,2 --out target/no-machine-code.f32",
+        "bench prefill --prompt 4 --forks 1 --trials 1 --runs target/no-machine-code -m " + MODEL,
         "bench batch --parallel 1,2 --rounds 6 --prompt 3 --gen 2 -m " + MODEL,
         "bench generate --rounds 2 --prompt 3 --lengths 2 -m " + MODEL,
         "bench matmul --type F32 --shape llama-135m --tokens 1 --millis 1"

@@ -235,7 +235,7 @@ final class RatioPlot implements Plots.Drawing {
 
   private String title() {
     List<String> labels = labels();
-    return (labels.size() == 1 ? labels.getFirst() : "Engines") + " against " + baseline();
+    return (labels.size() == 1 ? labels.getFirst() : "All") + " against " + baseline();
   }
 
   private String subtitle() {
