@@ -3,6 +3,7 @@ package io.steelyard.app;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
+import io.steelyard.lab.study.Limits;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.reports.terminal.Format;
 import io.steelyard.reports.terminal.ProgressBar;
@@ -146,7 +147,8 @@ final class BatchCommand implements Callable<Integer> {
       return ExitCode.FINE;
     }
     Told told = listen(console, plan);
-    Found found = found(plan, told);
+    Optional<Limits> limits = setting.limits();
+    Found found = found(plan, told, limits);
     if (setting.deterministic() && !found.sameTokens()) {
       throw new RunException(
           "the first sequence got other tokens in one batch than in another, which deterministic kernels must not do: please report this");
@@ -154,7 +156,7 @@ final class BatchCommand implements Callable<Integer> {
     if (engine.json) {
       console.result(Json.pretty(found));
     } else {
-      print(console, found);
+      print(console, found, limits);
     }
     return ExitCode.FINE;
   }
@@ -189,7 +191,7 @@ final class BatchCommand implements Callable<Integer> {
         .print(console, folder, told.timing());
   }
 
-  private Found found(BatchBench.Plan plan, Told told) {
+  private Found found(BatchBench.Plan plan, Told told, Optional<Limits> limits) {
     double[] first = rates(plan.parallel().getFirst(), told);
     return new Found(
         Environment.processor(),
@@ -199,7 +201,7 @@ final class BatchCommand implements Callable<Integer> {
         generate,
         told.sums().size() == 1,
         plan.parallel().stream()
-            .map(count -> row(plan.engine(), count, rates(count, told), first))
+            .map(count -> row(plan.engine(), limits, count, rates(count, told), first))
             .toList());
   }
 
@@ -209,7 +211,12 @@ final class BatchCommand implements Callable<Integer> {
         .toArray();
   }
 
-  private Row row(OwnEngineOptions.Setting setting, int count, double[] values, double[] first) {
+  private Row row(
+      OwnEngineOptions.Setting setting,
+      Optional<Limits> limits,
+      int count,
+      double[] values,
+      double[] first) {
     Interval median = Quantiles.interval(values, 0.5, Intervals.LEVEL).orElseThrow();
     Interval ratio = Intervals.ratio(values, first, true, engine.seed).orElseThrow();
     // The prompt's last position gave the first token, which is the first input that is timed.
@@ -223,11 +230,11 @@ final class BatchCommand implements Callable<Integer> {
         ratio.low(),
         ratio.high(),
         1000 * count / median.estimate(),
-        setting.ofLimit(List.of(passes), passes.tokens() / median.estimate()),
+        setting.ofLimit(limits, List.of(passes), passes.tokens() / median.estimate()),
         Arrays.stream(values).boxed().toList());
   }
 
-  private static void print(Console console, Found found) {
+  private static void print(Console console, Found found, Optional<Limits> limits) {
     console.result(
         "%s; prompts of %d tokens, %d timed"
             .formatted(
@@ -250,7 +257,7 @@ final class BatchCommand implements Callable<Integer> {
           RooflineTable.share(row.ofLimit()));
     }
     console.table(table.render());
-    console.note(found.engine().limits());
+    console.note(RooflineTable.measured(limits, found.engine().threads()));
     console.note(
         found.sameTokens()
             ? "The first sequence got the same tokens in every batch."

@@ -3,6 +3,7 @@ package io.steelyard.app;
 import io.steelyard.lab.RunException;
 import io.steelyard.lab.environment.Environment;
 import io.steelyard.lab.record.Json;
+import io.steelyard.lab.study.Limits;
 import io.steelyard.lab.study.Workload;
 import io.steelyard.models.ModelFile;
 import io.steelyard.models.architecture.ModelCost;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -162,7 +164,9 @@ final class CacheCommand implements Callable<Integer> {
         new CacheBench.Plan(
             setting, prompt, rounds, engine.seed, List.copyOf(new TreeSet<>(lengths)));
     engine.checkContext(plan.capacity());
-    Found found = found(plan, listen(console, plan));
+    Told told = listen(console, plan);
+    Optional<Limits> limits = setting.limits();
+    Found found = found(plan, told, limits);
     if (setting.deterministic() && !found.sameTokens()) {
       throw new RunException(
           "tokens with the cache and without it differ, which deterministic kernels must not let happen: please report this");
@@ -170,7 +174,7 @@ final class CacheCommand implements Callable<Integer> {
     if (engine.json) {
       console.result(Json.pretty(found));
     } else {
-      print(console, found);
+      print(console, found, limits);
     }
     if (out != null) {
       write(console, found);
@@ -202,7 +206,7 @@ final class CacheCommand implements Callable<Integer> {
     }
   }
 
-  private Found found(CacheBench.Plan plan, Told told) {
+  private Found found(CacheBench.Plan plan, Told told, Optional<Limits> limits) {
     CacheSpeedup rates = new CacheSpeedup(told.medians("prefill"), told.medians("decode"));
     ModelCost cost;
     try (ModelFile file = ModelFile.open(plan.engine().file())) {
@@ -218,12 +222,17 @@ final class CacheCommand implements Callable<Integer> {
         rates.prefill(),
         rates.decode(),
         plan.lengths().stream()
-            .map(length -> row(plan.engine(), length, told, rates, cost))
+            .map(length -> row(plan.engine(), limits, length, told, rates, cost))
             .toList());
   }
 
   private Row row(
-      OwnEngineOptions.Setting setting, int length, Told told, CacheSpeedup rates, ModelCost cost) {
+      OwnEngineOptions.Setting setting,
+      Optional<Limits> limits,
+      int length,
+      Told told,
+      CacheSpeedup rates,
+      ModelCost cost) {
     double[] none = told.of("none", length);
     double[] full = told.of("full", length);
     Interval speedup = Intervals.ratio(full, none, false, engine.seed).orElseThrow();
@@ -234,8 +243,8 @@ final class CacheCommand implements Callable<Integer> {
         length,
         noneSeconds,
         fullSeconds,
-        setting.ofLimit(uncached(length), noneSeconds),
-        setting.ofLimit(cached(length), fullSeconds),
+        setting.ofLimit(limits, uncached(length), noneSeconds),
+        setting.ofLimit(limits, cached(length), fullSeconds),
         speedup.estimate(),
         speedup.low(),
         speedup.high(),
@@ -282,7 +291,7 @@ final class CacheCommand implements Callable<Integer> {
             found.engine().text(found.machine(), found.kernels()), found.prompt(), found.rounds());
   }
 
-  private static void print(Console console, Found found) {
+  private static void print(Console console, Found found, Optional<Limits> limits) {
     console.result(conditions(found));
     Table speeds = new Table(console.style());
     speeds.column("tokens", Align.RIGHT);
@@ -316,7 +325,7 @@ final class CacheCommand implements Callable<Integer> {
     console.blank();
     console.result("What the prediction consists of, and how many times the operations are:");
     console.table(parts.render());
-    console.note(found.engine().limits());
+    console.note(RooflineTable.measured(limits, found.engine().threads()));
     console.note(
         found.sameTokens()
             ? "Both gave the same tokens."

@@ -62,29 +62,22 @@ final class OwnEngineOptions {
       return OwnModel.load(file, tier, threads, deterministic, profile);
     }
 
+    /** What this machine and the model allow, if the machine was measured. */
+    Optional<Limits> limits() {
+      return Calibration.of(Home.cache()).limits(file, threads);
+    }
+
     /**
      * The least time of calls that follow each other ÷ the time they took.
      *
-     * @return null where the machine's limits weren't measured
+     * @return null where it isn't known
      */
-    Double ofLimit(List<Workload> calls, double seconds) {
-      Optional<Limits> limits = Calibration.of(Home.cache()).limits(file, threads);
-      if (limits.isEmpty()) {
-        return null;
-      }
+    Double ofLimit(Optional<Limits> limits, List<Workload> calls, double seconds) {
       double least = 0;
       for (Workload call : calls) {
-        least += limits.get().leastSeconds(call, kv).orElse(Double.NaN);
+        least += limits.map(of -> of.leastSeconds(call, kv).orElse(Double.NaN)).orElse(Double.NaN);
       }
       return Double.isNaN(least) ? null : Double.valueOf(least / seconds);
-    }
-
-    /** What shares of the limits are of, or how to have them. */
-    String limits() {
-      return Calibration.of(Home.cache())
-          .limits(file, threads)
-          .map(RooflineTable::measured)
-          .orElse(RooflineTable.advice(threads));
     }
 
     /** In words, for the head of a table. */

@@ -5,6 +5,7 @@ import io.steelyard.lab.study.Limits;
 import io.steelyard.reports.terminal.Format;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.StringJoiner;
 
 /** A roofline in words. */
@@ -36,6 +37,11 @@ final class RooflineTable {
   /** A share in a table; a dash where there is none. */
   static String share(Double ofLimit) {
     return ofLimit == null ? "–" : Format.percent(ofLimit, 0);
+  }
+
+  /** What the shares in a table are of, or how to have them. */
+  static String measured(Optional<Limits> limits, int threads) {
+    return limits.map(RooflineTable::measured).orElseGet(() -> advice(threads));
   }
 
   /** What the shares in a report are of. */
